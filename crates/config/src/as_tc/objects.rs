@@ -3,11 +3,13 @@
 use super::script::{Line, Port, Script};
 use super::{near, police, ports};
 use crate::device::classes;
+use crate::tc::numbers::printed_rate;
 use perhop_core::classify::FlowHeaders;
 use perhop_core::conditioner::ConditionerParams;
 use perhop_core::counter::Part;
 use perhop_core::port::Inside;
 use perhop_core::sched::{Entry, SchedulerParams};
+use perhop_core::units::BitRate;
 use perhop_sim::plan::{Link, Plan};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,15 +56,10 @@ impl Made {
     }
 }
 
-/// A rate as tc shows it: `10000000bit` is `10Mbit`.
+/// A rate as tc prints it: `10000000bit` is `10Mbit`.
 fn rate_text(word: &str) -> String {
-    let Some(mut rate) = word.strip_suffix("bit").and_then(|rate| rate.parse::<u64>().ok()) else { return word.into() };
-    let mut units = ["", "K", "M", "G", "T"].into_iter().peekable();
-    let mut unit = units.next().unwrap_or_default();
-    while rate >= 1000 && (rate % 1000 == 0 || rate >= 1_000_000) && units.peek().is_some() {
-        (rate, unit) = (rate / 1000, units.next().unwrap_or_default());
-    }
-    format!("{rate}{unit}bit")
+    let rate = word.strip_suffix("bit").and_then(|rate| rate.parse().ok());
+    rate.map_or_else(|| word.to_owned(), |rate| printed_rate(BitRate::bps(rate)))
 }
 
 /// The tree of a port, in the order in which its commands are written.

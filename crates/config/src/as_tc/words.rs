@@ -1,20 +1,13 @@
-//! Quantities as tc writes them: nothing is rounded. Times that tc has no word for are refused ([`fine`]) before they are written.
+//! Quantities of commands: nothing is rounded. Times that tc has no word for are refused ([`fine`]) before they are written.
 
-use perhop_core::units::{BitRate, Span};
+pub(super) use crate::tc::numbers::{exact_rate as rate, time};
+use perhop_core::units::Span;
 
 /// Least unit of time of tc, and of a timer of the kernel and of `ip`, in ns.
 pub(super) const US: u64 = 1_000;
 pub(super) const MS: u64 = 1_000_000;
 /// tc counts microseconds in 32 bits.
 const LONGEST: u64 = u32::MAX as u64 * US;
-
-/// `10ms`, or `10us`.
-pub(super) fn time(span: Span) -> String {
-    match span.ns() {
-        ns if ns % MS == 0 => format!("{}ms", ns / MS),
-        ns => format!("{}us", ns / US),
-    }
-}
 
 /// Those of some keys whose times are no multiple of a unit, or too long, with what is wrong.
 pub(super) fn fine<'a>(times: &'a [(&str, Span)], unit: u64) -> impl Iterator<Item = String> + 'a {
@@ -24,11 +17,6 @@ pub(super) fn fine<'a>(times: &'a [(&str, Span)], unit: u64) -> impl Iterator<It
         .iter()
         .filter(wrong)
         .map(move |(key, span)| format!("`{key}` of {span}: it must be in whole {whole}, at most 4294 s"))
-}
-
-/// `10000000bit`
-pub(super) fn rate(rate: BitRate) -> String {
-    format!("{}bit", rate.bit_s())
 }
 
 /// `on` or `off` forms: `ecn`, `noecn`.
@@ -47,12 +35,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_rounded() {
-        assert_eq!([5_000_000, 1_500_000, 0].map(|ns| time(Span::from_ns(ns))), ["5ms", "1500us", "0ms"]);
+    fn a_time_that_tc_has_no_word_for_is_refused() {
         let times = [("a", Span::from_ns(1_234)), ("b", Span::from_us(1)), ("c", Span::from_s(4_295))];
         let said: Vec<_> = fine(&times, US).collect();
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(said[0].starts_with("`a`") && said[1].starts_with("`c`"), "{said:?}");
-        assert_eq!(rate(BitRate::bps(1_234_567)), "1234567bit");
     }
 }

@@ -14,7 +14,8 @@ mod bands;
 mod bounds;
 mod cake;
 mod commands;
-mod counters;
+/// Counters.
+pub(crate) mod counters;
 pub(crate) mod early;
 /// Words for keys.
 pub mod equivalents;
@@ -34,6 +35,8 @@ mod log;
 mod loops;
 mod lower;
 mod netem;
+/// Rates, sizes and times as tc writes them.
+pub(crate) mod numbers;
 /// Tables of words.
 pub mod options;
 mod parts;

@@ -1,6 +1,6 @@
 //! Objects of `tc -j` as statements in the words of commands.
 
-use super::counters;
+use super::counters::{self, lines};
 use super::early::told;
 use super::json::Json;
 use super::show_output::munged;
@@ -44,24 +44,6 @@ const UNITS: [(&str, Unit); 17] = [
 
 /// Those of [`UNITS`] that count CoDel's units only at these.
 const CODELS: [&str; 2] = ["codel", "fq_codel"];
-
-/// Names that say nothing of a configuration, or are counters.
-const PASSED: [&str; 14] = [
-    "not_in_hw",
-    "in_hw",
-    "in_hw_count",
-    "rule_hit",
-    "stats",
-    "order",
-    "ref",
-    "bind",
-    "key_ht",
-    "bkt",
-    "ht_divisor",
-    "multiqueue",
-    "installed",
-    "last_used",
-];
 
 /// Words of `cake`: name, value as JSON, word of a command; an empty word is none.
 const CAKE: [(&str, &str, &str); 16] = [
@@ -161,7 +143,8 @@ impl<'a> Out<'_, 'a> {
         self.options(&options);
         if object == Object::Class {
             let head = ["class", "handle", "parent", "root", "dev", "options", "stats", "leaf"];
-            let own = it.entries().iter().filter(|it| !head.contains(&&*it.0.text) && !counters::is_one(&it.0.text));
+            let own =
+                it.entries().iter().filter(|it| !head.contains(&&*it.0.text) && !lines::JSON.contains_key(&*it.0.text));
             self.options(&Json::Object(own.cloned().collect()));
         }
     }
@@ -170,7 +153,7 @@ impl<'a> Out<'_, 'a> {
     fn options(&mut self, options: &Json<'a>) {
         for (name, value) in options.entries() {
             match value {
-                _ if PASSED.contains(&&*name.text) => {}
+                _ if lines::STATES.split(' ').any(|state| state == name.text) => {}
                 Json::One(value) if name.text.is_empty() => self.words.push(value.clone()),
                 Json::One(value) => self.option(name, value),
                 Json::List(items) => {

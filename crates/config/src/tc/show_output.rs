@@ -40,106 +40,6 @@ struct Open<'a> {
     says: bool,
 }
 
-/// Lines that go on with an object, by their first word; all others end it.
-const GOES_ON: [&str; 96] = [
-    "Sent",
-    "backlog",
-    "rate",
-    "lended:",
-    "tokens:",
-    "period",
-    "deficit",
-    "maxpacket",
-    "count",
-    "new_flows_len",
-    "new_flow_count",
-    "flows",
-    "gc",
-    "highprio",
-    "prob",
-    "pkts_in",
-    "marked",
-    "prob_mark",
-    "forced_mark",
-    "memory",
-    "capacity",
-    "min/max",
-    "average",
-    "Bulk",
-    "Tin",
-    "Best",
-    "thresh",
-    "target",
-    "interval",
-    "pk_delay",
-    "av_delay",
-    "sp_delay",
-    "pkts",
-    "bytes",
-    "way_inds",
-    "way_miss",
-    "way_cols",
-    "drops",
-    "marks",
-    "ack_drop",
-    "sp_flows",
-    "bk_flows",
-    "un_flows",
-    "max_len",
-    "quantum",
-    "linklayer",
-    "match",
-    "police",
-    "action",
-    "Action",
-    "ref",
-    "index",
-    "random",
-    "eth_type",
-    "ip_proto",
-    "ip_tos",
-    "ip_ttl",
-    "ip_flags",
-    "src_ip",
-    "dst_ip",
-    "src_port",
-    "dst_port",
-    "dst_mac",
-    "src_mac",
-    "tcp_flags",
-    "vlan_id",
-    "vlan_prio",
-    "not_in_hw",
-    "in_hw",
-    "in_hw_count",
-    "skip_hw",
-    "skip_sw",
-    "key",
-    "mark",
-    "used_hw_stats",
-    "installed",
-    "indev",
-    "ct_state",
-    "icmp_type",
-    "icmp_code",
-    "arp_op",
-    "throttled",
-    "fastpath",
-    "band0",
-    "band1",
-    "band2",
-    "L4S",
-    "step_marked",
-    "ecn_mark",
-    "delay",
-    "avg_dq_rate",
-    "Classic",
-    "packets",
-    "memory_used",
-    "drop_overlimit",
-    "requeues",
-];
-
 impl<'a> Reader<'a> {
     /// A line; false: it is not one of tc's.
     pub(super) fn line(&mut self, line: Bare<'a>) -> bool {
@@ -161,7 +61,7 @@ impl<'a> Reader<'a> {
 
     fn goes_on(&mut self, first: &str, line: Bare<'a>) -> bool {
         let Some(open) = &mut self.open else { return false };
-        if !GOES_ON.contains(&first) {
+        if !counters::lines::goes_on(first) {
             return false;
         }
         open.line(first, line);
@@ -282,7 +182,7 @@ impl<'a> Open<'a> {
             self.head.clear();
         }
         for next in words.filter(|next| !next.text.starts_with("--")) {
-            counters::add(&mut self.counters, &next, &self.rest);
+            counters::first_line(&mut self.counters, &next, &self.rest);
             self.rest.push(next);
         }
     }

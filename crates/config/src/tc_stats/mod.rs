@@ -6,10 +6,10 @@
 
 /// CAKE's tins.
 mod cake;
-/// Numbers as tc writes them.
-mod words;
 
 use crate::as_tc::{Object, objects};
+use crate::tc::counters::lines::{DIRECT, LINES, fields, name};
+use crate::tc::numbers::printed;
 use perhop_core::classify::FlowHeaders;
 use perhop_core::counter::Part;
 use perhop_results::tables::COUNTERS;
@@ -19,7 +19,6 @@ use perhop_sim::Outcome;
 use perhop_sim::plan::Plan;
 use perhop_sim::record::CounterRow;
 use std::fmt::Write as _;
-use words::{number, time};
 
 /// A counter as the table `counters` has it.
 #[derive(Clone, Copy, Debug)]
@@ -118,28 +117,26 @@ impl ObjectRows<'_> {
         self.rows.iter().find(|row| row.counter == counter).map(|row| row.value)
     }
 
-    /// A counter that every object of its kind has.
+    /// A counter that every object has.
     fn count(&self, counter: &str) -> String {
-        number(self.get(counter).unwrap_or_default())
+        printed("#", self.get(counter).unwrap_or_default())
     }
 
-    /// ` word N`, if it has the counter.
-    fn named(&self, word: &str, counter: &str) -> String {
-        self.get(counter).map_or_else(String::new, |value| format!(" {word} {}", number(value)))
-    }
-
-    /// Those of a list that it has: ` maxpacket 1514 ecn_mark 0`.
-    fn list(&self, counters: &[&str]) -> String {
-        counters.iter().map(|counter| self.named(counter, counter)).collect()
+    /// `lended: 5`, or `dropping` while it is; `None` without the counter.
+    fn cell(&self, word: &str, form: Option<&str>) -> Option<String> {
+        let value = self.get(name(word))?;
+        match form {
+            Some(form) => Some(format!("{word} {}", printed(form, value))),
+            None => (value == 1.0).then(|| word.to_owned()),
+        }
     }
 
     /// `behind`: the objects behind it, of which the first are its tins.
     fn write(&self, behind: &[ObjectRows<'_>], out: &mut String) {
         let row = &self.rows[0];
-        let direct = self.named("direct_packets_stat", "direct_packets_stat");
+        let direct = self.cell(DIRECT, Some("#")).map_or_else(String::new, |direct| format!(" {direct}"));
         let _ = writeln!(out, "{} {}{direct}", row.object, row.stated);
-        let over = self.named("overlimits", "overlimits");
-        let over = if over.is_empty() { over } else { format!(",{over}") };
+        let over = self.cell("overlimits", Some("#")).map_or_else(String::new, |over| format!(", {over}"));
         let [bytes, packets, drops, backlog, qlen] =
             ["bytes", "packets", "drops", "backlog", "qlen"].map(|counter| self.count(counter));
         let _ = writeln!(out, " Sent {bytes} bytes {packets} pkt (dropped {drops}{over} requeues 0)");
@@ -153,47 +150,15 @@ impl ObjectRows<'_> {
         }
     }
 
-    /// What its kind has beyond what all have.
+    /// What its kind has beyond what all have; a kind that no command of tc makes has perhop's name.
     fn own(&self, out: &mut String) {
-        let lines = match (self.what(), self.word(1)) {
-            ("class", "htb") => vec![
-                format!(
-                    "lended: {} borrowed: {} giants: {}",
-                    self.count("lended"),
-                    self.count("borrowed"),
-                    self.count("giants")
-                ),
-                format!("tokens: {} ctokens: {}", self.count("tokens"), self.count("ctokens")),
-            ],
-            ("class", "drr") => vec![format!(" deficit {}b", self.count("deficit"))],
-            (_, "codel") => vec![self.codel(), self.list(&["maxpacket", "ecn_mark", "drop_overlimit", "ce_mark"])],
-            (_, "fq_codel" | "fq-codel") => vec![
-                self.list(&["maxpacket", "drop_overlimit", "new_flow_count", "ecn_mark", "ce_mark"]),
-                self.list(&["new_flows_len", "old_flows_len"]),
-            ],
-            (_, "red") => vec![self.list(&["marked", "early", "pdrop"])],
-            (_, "pie") => vec![
-                format!(
-                    " prob {:.6} delay {}{}",
-                    self.get("prob").unwrap_or_default(),
-                    time(self.get("delay").unwrap_or_default()),
-                    self.list(&["avg_dq_rate"])
-                ),
-                format!(
-                    "{}{}",
-                    self.named("pkts_in", "pkts_in"),
-                    self.list(&["overlimit", "dropped", "maxq", "ecn_mark"])
-                ),
-            ],
-            _ => Vec::new(),
-        };
-        lines.iter().for_each(|line| _ = writeln!(out, " {line}"));
-    }
-
-    fn codel(&self) -> String {
-        let dropping = if self.get("dropping") == Some(1.0) { " dropping" } else { "" };
-        let next = self.get("drop_next").map_or_else(String::new, |us| format!(" drop_next {}", time(us)));
-        let wait = time(self.get("ldelay").unwrap_or_default());
-        format!("{} ldelay {wait}{dropping}{next}", self.list(&["count", "lastcount"]))
+        let kind = format!("{} {}", self.what(), self.word(1).replace('-', "_"));
+        for (_, line) in LINES.iter().filter(|(of, _)| *of == kind) {
+            let cells: Vec<_> = fields(line).filter_map(|(word, form)| self.cell(word, form)).collect();
+            if !cells.is_empty() {
+                let indent = &line[..line.len() - line.trim_start().len()];
+                let _ = writeln!(out, "{indent}{}", cells.join(" "));
+            }
+        }
     }
 }

@@ -1,21 +1,8 @@
 //! Lines of `tc` to write instead.
 
 use crate::rules::case::At;
+pub(in crate::rules) use crate::tc::numbers::{size, typed_rate as rate};
 use crate::value::{Settings, Value};
-use perhop_core::units::{BitRate, Bytes};
-
-/// A rate as `tc` reads it: `10mbit`.
-pub(in crate::rules) fn rate(rate: BitRate) -> String {
-    const UNITS: [(u64, &str); 3] = [(1_000_000_000, "gbit"), (1_000_000, "mbit"), (1_000, "kbit")];
-    let bits = rate.bit_s();
-    let whole = UNITS.iter().find(|(scale, _)| bits >= *scale && bits.is_multiple_of(*scale));
-    whole.map_or_else(|| format!("{bits}bit"), |(scale, unit)| format!("{}{unit}", bits / scale))
-}
-
-/// A size as `tc` reads it: `1514b`.
-pub(in crate::rules) fn size(bytes: Bytes) -> String {
-    format!("{}b", bytes.get())
-}
 
 /// The command that makes a qdisc of HTB with these keys; neither `r2q` nor `default` can be changed later.
 pub(in crate::rules) fn htb(at: At<'_>, default: Option<&str>, r2q: Option<u64>) -> String {
