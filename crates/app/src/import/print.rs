@@ -36,7 +36,7 @@ pub(crate) fn import(args: &Import) -> Result<Exit, Failure> {
 
 /// What became of each line, for people.
 fn account(imported: &Imported) {
-    for (number, text, Entry { verdict, notes }) in imported.lines() {
+    for (number, text, Entry { verdict, notes, .. }) in imported.lines() {
         complain!("{number:>5}  {:<12}  {}", verdict.name(), printable::cut(&text));
         notes.iter().for_each(|note| complain!("{:21}{note}", ""));
     }
