@@ -18,11 +18,10 @@ mod objects;
 mod port;
 /// Schedulers, shapers.
 mod ports;
-/// Queues.
-mod queues;
+/// Queues and schedulers of flows.
+mod leaves;
+/// RED and CHOKe.
 mod red;
-/// Queues of flows that pace or have PIE.
-mod fq;
 /// Conditioners that only say which packets they saw.
 mod labels;
 /// Conditioners.

@@ -3,7 +3,7 @@
 
 use super::filters::{Chain, Group, Ip, count, groups};
 use super::script::{Line, Port, Script};
-use super::{labels, ports, queues, words};
+use super::{labels, leaves, ports, words};
 use crate::device::classes;
 use crate::tc::limits::POLICE_MTU;
 use perhop_core::accounting::Accounting;
@@ -193,6 +193,6 @@ fn limits(bucket: &token_bucket::Params, stage: &StageSpec) -> Result<String, St
 fn notes(port: &Port<'_>, stage: &StageSpec, said: &mut Script) {
     let ConditionerParams::TokenBucketMarker(bucket) = &stage.params else { return };
     if bucket.arithmetic != Some(Arithmetic::Linux) {
-        said.note(port, &queues::other_numbers(&stage.name));
+        said.note(port, &leaves::other_numbers(&stage.name));
     }
 }

@@ -2,21 +2,18 @@
 
 use super::filters::{Chain, count, groups};
 use super::script::{Line, Port, Script};
-use super::words::{self, ecn, rate, time};
-use super::{fq, labels, queues};
-use crate::device::classes::{Leaf, leaves, used};
-use crate::tc::limits::{FQ_CODEL_MEMORY, HEADER, QUANTUM, SFQ_DEPTH};
+use super::words::{self, rate, time};
+use super::{labels, leaves};
+use crate::device::classes::{self, Leaf, used};
 use perhop_core::accounting::Accounting;
-use perhop_core::aqm::{self, AqmParams};
+use perhop_core::aqm::AqmParams;
 use perhop_core::arithmetic::{Arithmetic, longest_in_ticks};
 use perhop_core::classify::Match;
 use perhop_core::framing::Framing;
 use perhop_core::params::{Node, Tree, show_table};
-use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams, Side};
-use perhop_core::sched::cake::AckFilter;
-use perhop_core::sched::flows::{Hash, Hashing};
-use perhop_core::sched::{Police, SchedulerParams, cake, ets, fq_codel, hfsc, htb, sfq};
-use perhop_core::units::{Bytes, Span};
+use perhop_core::port::{Inside, Limit, NodeSpec, QueueSpec, ShaperParams};
+use perhop_core::sched::{Police, SchedulerParams, ets, hfsc, htb};
+use perhop_core::units::Bytes;
 use perhop_scenario::resolve::held::most;
 use perhop_scenario::sections::queue::limits;
 
@@ -35,7 +32,7 @@ pub(super) fn say(port: &Port<'_>, said: &mut Script) {
         false => writer.link(&root(counted), counted),
     };
     match port.link.nodes.is_empty() {
-        true => writer.queue(&at, &port.link.queues[0]),
+        true => writer.leaf(&at, &leaves::of_queue(&port.link.queues[0], port.link)),
         false => writer.node(&at, 0),
     }
 }
@@ -70,11 +67,6 @@ fn is_of_link(port: &Port<'_>) -> bool {
     counts_packets(port) && (port.line == Line::Virtual || port.link.edge.is_empty())
 }
 
-/// What tc's `cake` holds.
-const CAKE_QUEUES: u32 = 1024;
-const CAKE_OVERHEAD: std::ops::RangeInclusive<i64> = -64..=256;
-const CAKE_MPU: u64 = 256;
-
 struct Writer<'a, 'b> {
     port: &'a Port<'a>,
     said: &'b mut Script,
@@ -95,10 +87,6 @@ impl Writer<'_, '_> {
         let handle = self.handle();
         self.said.say(self.port.near.tc("qdisc", &format!("{at} handle {handle} {what}")));
         handle
-    }
-
-    fn leaf(&mut self, at: &str, what: &str) {
-        self.qdisc(at, what);
     }
 
     /// The link's own rate: a packet begins as soon as the one before it has been paid for. HTB takes it from its queue
@@ -143,7 +131,7 @@ impl Writer<'_, '_> {
             None => at.to_owned(),
         };
         match &node.inside {
-            Inside::Queue(queue) => self.queue(&at, &link.queues[*queue]),
+            Inside::Queue(queue) => self.leaf(&at, &leaves::of_queue(&link.queues[*queue], link)),
             Inside::Scheduler(params) => self.scheduler(&at, index, node, params),
         }
     }
@@ -178,46 +166,20 @@ impl Writer<'_, '_> {
         if self.port.line == Line::Real { own.max(of_device) } else { own }
     }
 
-    fn queue(&mut self, at: &str, queue: &QueueSpec) {
-        match queues::leaf(queue, self.port.link) {
-            Ok(what) => self.leaf(at, &what),
-            Err(what) => return self.refuse(&what),
+    /// A queueing discipline without others below it, with what is to be said of it.
+    fn leaf(&mut self, at: &str, leaf: &leaves::Leaf) {
+        leaf.refused.iter().for_each(|what| self.said.refuse(self.port, what));
+        leaf.notes.iter().for_each(|note| self.said.note(self.port, note));
+        if !leaf.words.is_empty() {
+            self.qdisc(at, &leaf.words);
         }
-        let Self { port, said, .. } = self;
-        queues::fine(queue).iter().for_each(|what| said.refuse(port, what));
-        queues::notes(queue, port.link).iter().for_each(|note| said.note(port, note));
     }
 
     /// Whose numbers a kernel has: its own, whatever is stated.
     fn counts_as_linux(&mut self, name: &str, linux: bool) {
         if !linux {
-            self.said.note(self.port, &queues::other_numbers(name));
+            self.said.note(self.port, &leaves::other_numbers(name));
         }
-    }
-
-    /// A kernel's hash may put two flows into one queue, and draws its key.
-    fn hashed(&mut self, name: &str, hashing: Hashing) {
-        if hashing.hash == Hash::Exact {
-            self.refuse(&format!("`hash = \"exact\"` of `{name}`: in Linux its hash is salted"));
-        }
-        self.salted(name, hashing);
-    }
-
-    fn salted(&mut self, name: &str, hashing: Hashing) {
-        if hashing.salt != 0 {
-            self.said.note(self.port, &format!("`salt` of `{name}`: Linux draws its own"));
-        }
-    }
-
-    /// Buffers are what the kernel counts.
-    fn remembers(&mut self, name: &str, stated: bool) {
-        if stated {
-            self.refuse(&format!("`memory` of `{name}`: here it counts bytes of packets, in Linux buffers"));
-        }
-    }
-
-    fn fine(&mut self, times: &[(&str, Span)]) {
-        words::fine(times, words::US).for_each(|what| self.said.refuse(self.port, &what));
     }
 
     /// Linux's rates take bytes to each packet, never away.
@@ -228,14 +190,10 @@ impl Writer<'_, '_> {
         super::ports::framing(&show_table(&framing))
     }
 
-    fn spares(&mut self, name: &str, mtu: Bytes) {
-        queues::spares(name, mtu, self.port.link).iter().for_each(|note| self.said.note(self.port, note));
-    }
-
     fn scheduler(&mut self, at: &str, index: usize, node: &NodeSpec, params: &SchedulerParams) {
         let nodes = &self.port.link.nodes;
         let children: Vec<_> = (0..nodes.len()).filter(|&child| nodes[child].parent == Some(index)).collect();
-        let leaves = leaves(&self.port.headers, node, &children);
+        let leaves = classes::leaves(&self.port.headers, node, &children);
         let handle = match params {
             SchedulerParams::StrictPriority(strict) if children.len() <= MOST_BANDS => {
                 if strict.classes.iter().any(|class| class.is_beside()) {
@@ -260,16 +218,14 @@ impl Writer<'_, '_> {
             }
             SchedulerParams::Htb(htb) => self.htb(at, htb, &leaves),
             SchedulerParams::Hfsc(hfsc) => self.hfsc(at, hfsc, &leaves),
-            SchedulerParams::FqCodel(params) => return self.fq_codel(at, params),
-            SchedulerParams::Sfq(params) => return self.sfq(at, params),
-            SchedulerParams::Fq(params) => return self.written(at, &fq::fq(params, self.port.link)),
-            SchedulerParams::FqPie(params) => return self.written(at, &fq::fq_pie(params, self.port.link)),
-            SchedulerParams::Cake(params) => return self.cake(at, params),
             SchedulerParams::StrictPriority(_) | SchedulerParams::Ets(_) => {
                 let (name, classes) = (params.name(), children.len());
                 return self.refuse(&format!("`{name}` with {classes} classes: Linux has at most {MOST_BANDS}"));
             }
-            other => return self.refuse(&format!("`{}`: Linux 6.12 does not have it", other.name())),
+            other => match leaves::of_scheduler(other, self.port.link) {
+                Some(leaf) => return self.leaf(at, &leaf),
+                None => return self.refuse(&format!("`{}`: Linux 6.12 does not have it", other.name())),
+            },
         };
         let stalls = matches!(params, SchedulerParams::Drr(_) | SchedulerParams::Ets(_));
         if stalls && children.iter().any(|&child| holds_back(nodes, child)) {
@@ -371,7 +327,7 @@ impl Writer<'_, '_> {
             hfsc::Stated::Pieces(pieces) => pieces,
         };
         let times = [("d", pieces.d), ("dmax", pieces.dmax)].map(|(key, time)| (key, time.unwrap_or_default()));
-        self.fine(&times);
+        words::fine(&times, words::US).for_each(|what| self.said.refuse(self.port, &what));
         let words = [
             ("m1", pieces.m1.map(rate)),
             ("d", pieces.d.map(time)),
@@ -384,40 +340,6 @@ impl Writer<'_, '_> {
         stated.collect::<Vec<_>>().join(" ")
     }
 
-    fn fq_codel(&mut self, at: &str, params: &fq_codel::Params) {
-        self.counts_as_linux("fq-codel", params.arithmetic == aqm::arithmetic::Arithmetic::Linux);
-        self.hashed("fq-codel", params.hashing);
-        self.remembers("fq-codel", params.memory != FQ_CODEL_MEMORY);
-        self.spares("fq-codel", params.mtu);
-        let mark = params.ce_threshold.unwrap_or(Span::ZERO);
-        self.fine(&[("target", params.target), ("interval", params.interval), ("ce-threshold", mark)]);
-        if params.quantum > QUANTUM {
-            self.refuse(&format!("`quantum` of `fq-codel` above {QUANTUM}"));
-        }
-        self.leaf(at, &fq_codel(params));
-    }
-
-    fn written(&mut self, at: &str, queue: &fq::Written) {
-        queue.refused.iter().for_each(|what| self.said.refuse(self.port, what));
-        queue.notes.iter().for_each(|what| self.said.note(self.port, what));
-        self.leaf(at, &queue.words);
-    }
-
-    fn sfq(&mut self, at: &str, params: &sfq::Params) {
-        self.counts_as_linux("sfq", params.arithmetic == Arithmetic::Linux);
-        self.hashed("sfq", params.hashing);
-        if !params.flows.is_power_of_two() {
-            self.refuse(&format!("`flows` = {} of `sfq`: its `divisor` must be a power of two", params.flows));
-        }
-        if params.limit.get() < 2 {
-            self.refuse("`limit` of `sfq` below 2p");
-        }
-        if params.depth.get() > SFQ_DEPTH {
-            self.refuse(&format!("`depth` of `sfq` above {SFQ_DEPTH}p: Linux cuts it to that"));
-        }
-        self.leaf(at, &sfq(params));
-    }
-
     /// Bursts of a class that tc has room for.
     fn keeps(&mut self, i: usize, class: &htb::Class) {
         let ceil = class.ceil.unwrap_or(class.rate);
@@ -427,30 +349,6 @@ impl Writer<'_, '_> {
                 self.said.note(self.port, &format!("class {}: tc cuts a `{key}` above {most} at {rate}", i + 1));
             }
         }
-    }
-
-    fn cake(&mut self, at: &str, params: &cake::Params) {
-        if params.hashing.hash == Hash::Exact {
-            let sets = "two flows share a queue once eight have met in a set";
-            self.said.note(self.port, &format!("`hash = \"exact\"` of `cake`: in Linux {sets}"));
-        }
-        self.salted("cake", params.hashing);
-        self.remembers("cake", params.memory.is_some());
-        self.spares("cake", params.mtu);
-        self.fine(&[("rtt", params.rtt)]);
-        // tc's counts from the IP header, which the size table leaves at Ethernet's 14 bytes.
-        let overhead = params.framing.overhead.map(|bytes| i64::from(bytes.get()) + i64::from(HEADER));
-        if params.flows != CAKE_QUEUES {
-            self.refuse(&format!("`flows` of `cake` other than {CAKE_QUEUES}"));
-        }
-        if overhead.is_some_and(|bytes| !CAKE_OVERHEAD.contains(&bytes)) {
-            let [least, most] = [CAKE_OVERHEAD.start(), CAKE_OVERHEAD.end()].map(|bytes| bytes - i64::from(HEADER));
-            self.refuse(&format!("an `overhead` of `cake` below {least}B or above {most}B"));
-        }
-        if params.framing.mpu.is_some_and(|mpu| mpu.get() > CAKE_MPU) {
-            self.refuse(&format!("an `mpu` of `cake` above {CAKE_MPU}B"));
-        }
-        self.leaf(at, &cake(params, overhead));
     }
 }
 
@@ -472,54 +370,6 @@ pub(super) fn framing(stated: &Tree) -> String {
         format!(" {key} {}", value.trim_end_matches('B'))
     };
     table.entries.iter().map(word).collect()
-}
-
-fn fq_codel(params: &fq_codel::Params) -> String {
-    let threshold = params.ce_threshold.map_or(String::new(), |at| format!(" ce_threshold {}", time(at)));
-    format!(
-        "fq_codel limit {} flows {} quantum {} memory_limit {} drop_batch {} target {} interval {} {}{threshold}",
-        params.limit.get(),
-        params.flows,
-        params.quantum.get(),
-        params.memory.get(),
-        params.drop_batch,
-        time(params.target),
-        time(params.interval),
-        ecn(params.ecn),
-    )
-}
-
-fn cake(params: &cake::Params, overhead: Option<i64>) -> String {
-    let word = |key: &str| match show_table(params) {
-        Tree::Table(table) => table.get(key).map(|node| node.tree.to_string().replace('"', "")).unwrap_or_default(),
-        _ => String::new(),
-    };
-    let rate = params.rate.map_or("unlimited".into(), |it| format!("bandwidth {}", rate(it)));
-    let (overhead, atm) =
-        (overhead.map_or("raw".into(), |bytes| format!("overhead {bytes}")), word("link-layer") == "atm");
-    let memory = params.memory.map_or(String::new(), |bytes| format!(" memlimit {}", bytes.get()));
-    let mpu = params.framing.mpu.map_or(String::new(), |bytes| format!(" mpu {}", bytes.get()));
-    let (tins, isolation, rtt) = (word("tins"), word("isolation"), time(params.rtt));
-    let atm = if atm { "atm" } else { "noatm" };
-    let acks = match params.ack_filter {
-        AckFilter::Off => "",
-        AckFilter::On => " ack-filter",
-        AckFilter::Aggressive => " ack-filter-aggressive",
-    };
-    let split = if params.split_gso { "split-gso" } else { "no-split-gso" };
-    format!("cake {rate} {tins} {isolation} rtt {rtt} {overhead}{mpu} {atm} {split}{memory}{acks}")
-}
-
-fn sfq(params: &sfq::Params) -> String {
-    let head = if params.drop == Side::Head { " headdrop" } else { "" };
-    format!(
-        "sfq limit {} depth {} divisor {} flows {} quantum {}{head}",
-        params.limit.get(),
-        params.depth.get(),
-        params.flows,
-        params.active,
-        params.quantum.get()
-    )
 }
 
 fn ets_bands(ets: &ets::Params) -> String {

@@ -1,7 +1,9 @@
 //! RED and CHOKe as tc says them: their weight by the burst that has it.
 
-use super::words::{ecn, rate};
+use super::leaves::keys;
+use super::words::rate;
 use crate::tc::early;
+use crate::tc::typed::{self, Joint};
 use perhop_core::Scope;
 use perhop_core::aqm::choke;
 use perhop_core::aqm::early::shape::Stated;
@@ -22,9 +24,8 @@ pub(super) fn red(params: &Params, limit: u64, scope: &Scope, link: BitRate) -> 
         return Err("`red` without `arithmetic = \"linux\"`: Linux keeps another average".into());
     }
     let Stated::Ramp(ramp) = &params.profile.drops else { return Err("`curve` of `red`".into()) };
-    let adaptive = if params.adaptive { " adaptive" } else { "" };
     let queue = Queue { name: "red", unit: Unit::Bytes, limit, scope, link };
-    queue.words(ramp, &params.common).map(|words| words + adaptive)
+    queue.words(ramp, &params.common, params)
 }
 
 /// As [`red`].
@@ -36,7 +37,7 @@ pub(super) fn choke(params: &choke::Params, limit: u32, scope: &Scope, link: Bit
         return Err("`choke` without `arithmetic = \"linux\"`: Linux keeps another average".into());
     }
     let queue = Queue { name: "choke", unit: Unit::Packets, limit: limit.into(), scope, link };
-    queue.words(&params.profile, &params.common)
+    queue.words(&params.profile, &params.common, params)
 }
 
 /// A queue of RED's kind.
@@ -50,18 +51,22 @@ struct Queue<'a> {
 }
 
 impl Queue<'_> {
-    fn words(&self, ramp: &Profile, common: &Common) -> Result<String, String> {
+    fn words(
+        &self,
+        ramp: &Profile,
+        common: &Common,
+        params: &impl perhop_core::params::Params,
+    ) -> Result<String, String> {
         let Self { name, limit, .. } = self;
         let (min, max) = (self.threshold("min", ramp.min)?, self.threshold("max", ramp.max)?);
         let (packet, weight) = (common.mean_packet.get(), common.weight.0);
         let packets = min as f64 / if self.unit == Unit::Bytes { packet as f64 } else { 1.0 };
         let burst = burst(weight, packets);
         let burst = burst.ok_or_else(|| format!("`wq` = {weight} of `{name}` with this `min`: no `burst` gives it"))?;
-        let (max_p, link) = (ramp.max_p.get(), rate(self.scope.link_rate.unwrap_or(self.link)));
-        let ecn = if common.ecn { format!(" {}", ecn(true)) } else { String::new() };
-        Ok(format!(
-            "{name} limit {limit} min {min} max {max} avpkt {packet} burst {burst} probability {max_p} bandwidth {link}{ecn}"
-        ))
+        let numbers = [("limit", *limit), ("min", min), ("max", max), ("burst", burst.into())];
+        let mut joint: Vec<Joint> = numbers.map(|(word, number)| (word, number.to_string())).into();
+        joint.push(("bandwidth", rate(self.scope.link_rate.unwrap_or(self.link))));
+        Ok(typed::words(name, &keys(params), &joint))
     }
 
     /// A threshold in what Linux counts.

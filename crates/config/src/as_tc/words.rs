@@ -19,15 +19,10 @@ pub(super) fn fine<'a>(times: &'a [(&str, Span)], unit: u64) -> impl Iterator<It
         .map(move |(key, span)| format!("`{key}` of {span}: it must be in whole {whole}, at most 4294 s"))
 }
 
-/// `on` or `off` forms: `ecn`, `noecn`.
-pub(super) fn ecn(on: bool) -> &'static str {
-    if on { "ecn" } else { "noecn" }
-}
-
-/// A weight in sixteenths, as whole as tc takes it: up to 2.
-pub(super) fn sixteenths(weight: f64) -> Option<u32> {
+/// Whether a weight is in sixteenths, as whole as tc takes it: up to 2.
+pub(super) fn in_sixteenths(weight: f64) -> bool {
     let scaled = weight * 16.0;
-    (scaled.fract() == 0.0 && (0.0..=32.0).contains(&scaled)).then_some(scaled as u32)
+    scaled.fract() == 0.0 && (0.0..=32.0).contains(&scaled)
 }
 
 #[cfg(test)]

@@ -97,6 +97,9 @@ pub const CAKE: Discipline = Discipline {
         framing("total_overhead"),
         framing("hard_header"),
     ],
+    typed: "bandwidth unlimited besteffort precedence diffserv3 diffserv4 diffserv8 flowblind srchost dsthost hosts flows \
+            dual-srchost dual-dsthost triple-isolate rtt raw overhead mpu noatm atm split-gso no-split-gso memlimit ack-filter \
+            ack-filter-aggressive",
     assumed: &[
         assumed("tins", Fixed::Word("diffserv3"), CAKE_C),
         assumed("isolation", Fixed::Word("triple-isolate"), CAKE_C),

@@ -50,6 +50,7 @@ pub const RED: Discipline = Discipline {
         row("ewma", Takes::Count, Does::Sets("weight")),
         row("Scell_log", Takes::Count, Does::Same("the table by which the average falls")),
     ],
+    typed: "limit min max avpkt burst probability bandwidth ecn adaptive",
     assumed: &[
         assumed("max-p", Fixed::Number(0.02), TC_RED),
         assumed("ecn", Fixed::Flag(false), TC_RED),
@@ -77,6 +78,7 @@ pub const CHOKE: Discipline = Discipline {
         row("ewma", Takes::Count, Does::Sets("weight")),
         row("Scell_log", Takes::Count, Does::Same("the table by which the average falls")),
     ],
+    typed: "limit min max avpkt burst probability bandwidth ecn",
     assumed: &[
         assumed("mean-packet", Fixed::Bytes(1000), TC_CHOKE),
         assumed("max-p", Fixed::Number(0.02), TC_CHOKE),
@@ -99,6 +101,7 @@ pub const CODEL: Discipline = Discipline {
         row("noecn", Takes::Nothing, Does::Says("ecn", Fixed::Flag(false))),
         row("ce_threshold", Takes::Time, Does::Sets("ce-threshold")),
     ],
+    typed: "limit target interval ecn noecn ce_threshold",
     assumed: &[
         assumed("limit", Fixed::Packets(1000), CODEL_C),
         assumed("target", Fixed::Us(5_000), CODEL_C),
@@ -118,8 +121,8 @@ pub const PIE: Discipline = Discipline {
         row("limit", Takes::Packets, Does::Sets("limit")),
         row("target", Takes::Time, Does::Sets("target")),
         row("tupdate", Takes::Time, Does::Sets("interval")),
-        row("alpha", Takes::Count, Does::Makes(SIXTEENTHS)),
-        row("beta", Takes::Count, Does::Makes(SIXTEENTHS)),
+        row("alpha", Takes::Count, Does::Parts("alpha", OF_PIE, SIXTEENTHS)),
+        row("beta", Takes::Count, Does::Parts("beta", OF_PIE, SIXTEENTHS)),
         row("ecn", Takes::Nothing, Does::Says("ecn", Fixed::Flag(true))),
         row("noecn", Takes::Nothing, Does::Says("ecn", Fixed::Flag(false))),
         row("bytemode", Takes::Nothing, Does::Says("byte-mode", Fixed::Flag(true))),
@@ -127,6 +130,7 @@ pub const PIE: Discipline = Discipline {
         row("dq_rate_estimator", Takes::Nothing, Does::Says("delay", Fixed::Word("rate"))),
         row("no_dq_rate_estimator", Takes::Nothing, Does::Says("delay", Fixed::Word("timestamps"))),
     ],
+    typed: "limit target tupdate alpha beta ecn noecn bytemode dq_rate_estimator",
     assumed: &[
         assumed("limit", Fixed::Packets(1000), PIE_C),
         assumed("target", Fixed::Us(15_000), PIE_C),
@@ -187,13 +191,6 @@ pub(super) fn keys(name: &str, options: &Options<'_>, settings: &mut Settings, l
     match name {
         "red" => thresholds(options, settings, log, Unit::Bytes),
         "choke" => thresholds(options, settings, log, Unit::Packets),
-        "pie" => {
-            for key in ["alpha", "beta"] {
-                if let Some((number, it)) = options.get(key).and_then(|it| Some((it.number()?, it))) {
-                    settings.set(key, it.said(Value::Number(number / OF_PIE)));
-                }
-            }
-        }
         "dualpi2" => of_dualpi2(options, settings, log),
         _ => {}
     }

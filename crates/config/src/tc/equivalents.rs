@@ -129,7 +129,7 @@ pub fn words(of: &str, key: &str) -> Vec<equivalents::Row> {
     let quoted = format!("`{last}`");
     let says = move |row: &&Row| match row.does {
         Does::Sets(it) | Does::Says(it, _) => it == last,
-        Does::Makes(how) => how.contains(&quoted),
+        Does::Makes(how) | Does::Parts(.., how) => how.contains(&quoted),
         _ => false,
     };
     let tables: Vec<(String, &[Row])> = match of {
@@ -187,7 +187,7 @@ fn means(does: Does) -> String {
         Does::Sets(key) => format!("`{key}`"),
         Does::Says(key, value) => format!("`{key} = {}`", literal(value)),
         Does::Clears(key) => format!("no `{key}`"),
-        Does::Makes(how) => how.to_owned(),
+        Does::Makes(how) | Does::Parts(.., how) => how.to_owned(),
         Does::Same(why) => format!("nothing: {why}"),
         Does::Nearly(how) => format!("approximated: {how}"),
         Does::Lost(why) => format!("not modelled: {why}"),

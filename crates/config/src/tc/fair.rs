@@ -34,6 +34,7 @@ pub const FQ_CODEL: Discipline = Discipline {
             Does::Lost("perhop's `ce-threshold` holds for all ECN-capable packets"),
         ),
     ],
+    typed: "limit flows quantum memory_limit drop_batch target interval ecn noecn ce_threshold",
     assumed: &[
         assumed("limit", Fixed::Packets(10_240), FQ_CODEL_C),
         assumed("flows", Fixed::Count(1024), FQ_CODEL_C),
@@ -76,6 +77,8 @@ pub const FQ: Discipline = Discipline {
         row("horizon_drop", Takes::Nothing, Does::Same("no packet gets there before its time")),
         row("offload_horizon", Takes::Time, Does::Same("no packet gets there before its time")),
     ],
+    typed: "limit flow_limit quantum initial_quantum pacing nopacing low_rate_threshold refill_delay timer_slack orphan_mask maxrate \
+            ce_threshold bands priomap weights",
     assumed: &[
         assumed("limit", Fixed::Packets(10_000), FQ_C),
         assumed("flow-limit", Fixed::Packets(100), FQ_C),
@@ -101,9 +104,9 @@ pub const FQ_PIE: Discipline = Discipline {
         row("quantum", Takes::Size, Does::Sets("quantum")),
         row("target", Takes::Time, Does::Sets("target")),
         row("tupdate", Takes::Time, Does::Sets("interval")),
-        row("alpha", Takes::Count, Does::Makes(SIXTEENTHS)),
-        row("beta", Takes::Count, Does::Makes(SIXTEENTHS)),
-        row("ecn_prob", Takes::Count, Does::Makes("`ecn-below`, in percent")),
+        row("alpha", Takes::Count, Does::Parts("alpha", OF_PIE, SIXTEENTHS)),
+        row("beta", Takes::Count, Does::Parts("beta", OF_PIE, SIXTEENTHS)),
+        row("ecn_prob", Takes::Count, Does::Parts("ecn-below", 100.0, "`ecn-below`, in percent")),
         row("memory_limit", Takes::Size, Does::Same("Linux counts what is above it, and drops nothing for it")),
         row("ecn", Takes::Nothing, Does::Says("ecn", Fixed::Flag(true))),
         row("noecn", Takes::Nothing, Does::Says("ecn", Fixed::Flag(false))),
@@ -112,6 +115,8 @@ pub const FQ_PIE: Discipline = Discipline {
         row("dq_rate_estimator", Takes::Nothing, Does::Says("delay", Fixed::Word("rate"))),
         row("no_dq_rate_estimator", Takes::Nothing, Does::Says("delay", Fixed::Word("timestamps"))),
     ],
+    typed: "limit flows target tupdate alpha beta quantum ecn_prob ecn noecn bytemode nobytemode dq_rate_estimator \
+            no_dq_rate_estimator",
     assumed: &[
         assumed("limit", Fixed::Packets(10_240), FQ_PIE_C),
         assumed("flows", Fixed::Count(1024), FQ_PIE_C),
@@ -151,6 +156,7 @@ pub const SFQ: Discipline = Discipline {
         row("ecn", Takes::Nothing, Does::Lost(NO_RED)),
         row("harddrop", Takes::Nothing, Does::Lost(NO_RED)),
     ],
+    typed: "limit depth divisor flows quantum headdrop",
     assumed: &[
         assumed("limit", Fixed::Packets(SFQ_DEPTH), SFQ_C),
         largest("quantum"),
@@ -186,7 +192,6 @@ fn checked(options: &Options<'_>) -> Taken<()> {
 pub(super) fn keys(name: &str, options: &Options<'_>, settings: &mut Settings, log: &mut Log) {
     match name {
         "fq" => of_fq(options, settings),
-        "fq_pie" => of_fq_pie(options, settings),
         "sfq" => of_sfq(options, settings, log),
         _ => {}
     }
@@ -214,14 +219,6 @@ fn of_fq(options: &Options<'_>, settings: &mut Settings) {
         if let Some(it) = options.get(key) {
             let words: Vec<_> = it.words.iter().map(|word| &*word.text).collect();
             settings.set(key, it.said(Value::Word(words.join(" "))));
-        }
-    }
-}
-
-fn of_fq_pie(options: &Options<'_>, settings: &mut Settings) {
-    for (word, key, part) in [("alpha", "alpha", OF_PIE), ("beta", "beta", OF_PIE), ("ecn_prob", "ecn-below", 100.0)] {
-        if let Some((number, it)) = options.get(word).and_then(|it| Some((it.number()?, it))) {
-            settings.set(key, it.said(Value::Number(number / part)));
         }
     }
 }

@@ -7,7 +7,7 @@ use super::options::{Assumed, Classes, Discipline, Does, Fixed, Row, Takes, assu
 const OF_INTERFACE: &str = "sch_fifo.c: txqueuelen, by default 1000";
 
 const fn fifo(name: &'static str, rows: &'static [Row], assumed: &'static [Assumed]) -> Discipline {
-    Discipline { rows, assumed, ..Discipline::plain(name) }
+    Discipline { rows, typed: "limit", assumed, ..Discipline::plain(name) }
 }
 
 /// One without options, which the kernel does not alter.

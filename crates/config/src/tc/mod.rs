@@ -48,6 +48,8 @@ mod sums;
 /// All queueing disciplines.
 pub mod table;
 mod tbf;
+/// Commands.
+pub(crate) mod typed;
 mod units;
 mod words;
 

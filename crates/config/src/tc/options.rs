@@ -56,6 +56,8 @@ pub enum Does {
     Says(&'static str, Fixed),
     /// A key of perhop is as if it were not said.
     Clears(&'static str),
+    /// A key of perhop is the number divided by this: how it counts.
+    Parts(&'static str, f64, &'static str),
     /// Several together are keys of perhop: how.
     Makes(&'static str),
     /// perhop does the same without a key: why.
@@ -149,6 +151,8 @@ pub struct Discipline {
     pub rows: &'static [Row],
     /// The words of its classes.
     pub class_rows: &'static [Row],
+    /// The words of a command that makes one, in their order.
+    pub typed: &'static str,
     /// What it assumes.
     pub assumed: &'static [Assumed],
     /// Its classes.
@@ -202,6 +206,7 @@ impl Discipline {
             kind: None,
             rows: &[],
             class_rows: &[],
+            typed: "",
             assumed: &[],
             classes: Classes::None,
             keeps: [false; 2],
@@ -261,6 +266,9 @@ impl<'a> Options<'a> {
                 Does::Sets(key) => it.value.iter().for_each(|value| settings.set(key, it.said(value.clone()))),
                 Does::Says(key, value) => settings.set(key, it.said(value.value())),
                 Does::Clears(key) => _ = settings.remove(key),
+                Does::Parts(key, of, _) => {
+                    it.number().into_iter().for_each(|n| settings.set(key, it.said(Value::Number(n / of))));
+                }
                 _ => {}
             }
         }
