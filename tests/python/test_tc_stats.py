@@ -97,7 +97,7 @@ def test_the_text_is_tcs(runs: Runs) -> None:
 
 def test_a_queue_below_what_tc_lacks_has_perhops_name_and_its_counters() -> None:
     wrr = 'scheduler = "wrr"\nclasses = [{ weight = 1, queue = "flows" }]\n\n'
-    head, tail = SCENARIO.split('scheduler = "htb"')[0], SCENARIO[SCENARIO.index("[queue.flows]") :]
+    head, tail = SCENARIO.partition('scheduler = "htb"')[0], SCENARIO[SCENARIO.index("[queue.flows]") :]
     text = Scenario.from_toml(head + wrr + tail).run(tc_stats=True).tc_stats()
     assert re.search(r"^qdisc fq-codel .*\n( .*\n)+  new_flows_len \d+ old_flows_len \d+$", text, re.MULTILINE)
 
