@@ -345,7 +345,8 @@ impl<'a> Reading<'a> {
             return self.log.idle(lines, &format!("it is of `{name}`, which takes away what is read here"));
         }
         if self.part.other && typed {
-            self.log.nearly(lines, "a branch of `if`: all branches are read, one after the other");
+            let how = "both branches of this `if` are read, one after the other: delete the one that does not run";
+            self.log.nearly(lines, how);
         }
         match self.kernel.apply(statement) {
             Ok(()) => {}
