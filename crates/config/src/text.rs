@@ -76,6 +76,12 @@ impl<'a> Line<'a> {
         text.split_whitespace().map(word).collect()
     }
 
+    /// What stands between two of its bytes, without the blanks around it.
+    pub fn part(self, from: usize, to: usize) -> Self {
+        let text = self.text[from..to].trim();
+        Self { start: self.start + text.as_ptr() as usize - self.text.as_ptr() as usize, text, ..self }
+    }
+
     /// All of it, without the blanks around it.
     pub fn place(&self) -> Place {
         let from = self.start + self.text.len() - self.text.trim_start().len();

@@ -17,9 +17,8 @@ pub(super) enum Command<'a> {
 ///
 /// # Errors
 /// What tc would refuse at once.
-pub(super) fn asked<'a>(words: &[Token<'a>], namespace: &str) -> Taken<Command<'a>> {
-    let mut rest = Words::new(words);
-    rest.next();
+pub(super) fn asked<'a>(all: &[Token<'a>], namespace: &str) -> Taken<Command<'a>> {
+    let mut rest = Words::new(&all[1..]);
     let mut namespace = namespace.to_owned();
     while let Some(option) = rest.peek().filter(|it| it.text.starts_with('-')) {
         rest.next();
@@ -29,31 +28,26 @@ pub(super) fn asked<'a>(words: &[Token<'a>], namespace: &str) -> Taken<Command<'
             _ => {}
         }
     }
-    of_object(words, rest, namespace)
-}
-
-/// The rest of a command, from its object on: also a line of a batch.
-///
-/// # Errors
-/// What tc would refuse at once.
-pub(super) fn of_object<'a>(all: &[Token<'a>], mut rest: Words<'_, 'a>, namespace: String) -> Taken<Command<'a>> {
     let Some(word) = rest.next() else { return Ok(Command::Other) };
     let Some(object) = object(&word.text) else { return none(word, rest.peek()) };
-    let verb = match rest.peek() {
-        Some(word) => match verb(&word.text) {
-            Some(verb) => verb,
-            None => return Err(Refusal::at(word, format!("tc knows no command `{}`", word.text))),
-        },
+    let verb = match rest.next() {
+        Some(word) => {
+            verb(&word.text).ok_or_else(|| Refusal::at(word, format!("tc knows no command `{}`", word.text)))?
+        }
         None => Verb::Shown,
     };
-    rest.next();
     let (device, place, words) = device(rest, namespace, verb);
     if verb == Verb::Shown {
         return Ok(Command::Shows(device, place));
     }
-    let mut lines: Vec<_> = all.iter().map(|it| it.line).collect();
+    Ok(Command::Alters(Statement { object, verb, device, words, place: span(all), lines: lines(all) }))
+}
+
+/// The numbers of the lines of words, each once.
+pub(super) fn lines(words: &[Token<'_>]) -> Vec<usize> {
+    let mut lines: Vec<_> = words.iter().map(|it| it.line).collect();
     lines.dedup();
-    Ok(Command::Alters(Statement { object, verb, device, words, place: span(all), lines }))
+    lines
 }
 
 /// A word in the place of an object that is none of those that hold queues.

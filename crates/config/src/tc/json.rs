@@ -1,9 +1,9 @@
 //! JSON as `tc -j` prints it, which is not always JSON: words of text are among it, names come twice, and the end may be missing.
 
-use super::bounds::JSON;
-use super::shell::Bare;
+use super::shell::bounds::JSON;
 use super::words::Token;
 use crate::foreign::unquoted;
+use crate::text::Line;
 use perhop_core::params::Place;
 
 /// A value.
@@ -49,7 +49,7 @@ impl<'a> Collector<'a> {
     }
 
     /// One more line; the value, once it is complete.
-    pub(super) fn line(&mut self, line: Bare<'a>) -> Option<Json<'a>> {
+    pub(super) fn line(&mut self, line: Line<'a>) -> Option<Json<'a>> {
         let mut rest = line.text;
         while let Some(c) = rest.chars().next() {
             let at = line.text.len() - rest.len();
@@ -80,13 +80,13 @@ impl<'a> Collector<'a> {
         1
     }
 
-    fn word(&mut self, line: Bare<'a>, [start, end]: [usize; 2], quoted: bool) {
+    fn word(&mut self, line: Line<'a>, [start, end]: [usize; 2], quoted: bool) {
         let place = Place { start: line.start + start, end: line.start + end };
         let text = unquoted(&line.text[start..end]);
         self.pieces.push(Piece::Word(Token { text, place, line: line.number, unset: false }, quoted));
     }
 
-    fn quoted(&mut self, line: Bare<'a>, at: usize) -> usize {
+    fn quoted(&mut self, line: Line<'a>, at: usize) -> usize {
         let inner = &line.text[at + 1..];
         let mut escaped = false;
         let ends = |c: char| {
@@ -99,7 +99,7 @@ impl<'a> Collector<'a> {
         (length + 2).min(line.text.len() - at)
     }
 
-    fn bare(&mut self, line: Bare<'a>, at: usize) -> usize {
+    fn bare(&mut self, line: Line<'a>, at: usize) -> usize {
         let rest = &line.text[at..];
         let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '{' | '}' | '[' | ']' | '"');
         let length = rest.char_indices().skip(1).find(|it| ends(it.1)).map_or(rest.len(), |it| it.0);
@@ -138,7 +138,7 @@ impl<'a> Parser<'_, 'a> {
     }
 
     fn value(&mut self, depth: usize) -> Option<Json<'a>> {
-        if depth > JSON {
+        if depth > JSON.most {
             return self.pass();
         }
         Some(match self.next()? {
@@ -274,7 +274,7 @@ mod tests {
 
     fn read(text: &str) -> Json<'_> {
         let mut collector = Collector::default();
-        let bare = |(i, text)| Bare { number: i + 1, start: 0, text };
+        let bare = |(i, text)| Line { number: i + 1, start: 0, text };
         text.lines().enumerate().find_map(|it| collector.line(bare(it))).or_else(|| collector.end()).unwrap()
     }
 

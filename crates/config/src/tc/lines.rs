@@ -1,21 +1,15 @@
 //! Lines without what mails, listings and terminals put before them.
 
-use super::shell::Bare;
 use super::table::discipline;
 use crate::text::Line;
 
 /// Without a mail's `> ` and a listing's numbers.
-pub(super) fn bare(line: Line<'_>) -> Bare<'_> {
-    let mut rest = line.text.trim();
-    loop {
-        let next = quoted(rest).or_else(|| numbered(rest));
-        match next {
-            Some(next) => rest = next.trim_start(),
-            None => break,
-        }
+pub(super) fn bare(line: Line<'_>) -> Line<'_> {
+    let mut rest = line.text.trim_start();
+    while let Some(next) = quoted(rest).or_else(|| numbered(rest)) {
+        rest = next.trim_start();
     }
-    let at = rest.as_ptr() as usize - line.text.as_ptr() as usize;
-    Bare { number: line.number, start: line.start + at, text: rest }
+    line.part(line.text.len() - rest.len(), line.text.len())
 }
 
 fn quoted(text: &str) -> Option<&str> {
@@ -33,10 +27,13 @@ fn numbered(text: &str) -> Option<&str> {
     .then_some(rest)
 }
 
+/// Words of a line among which a command is looked for.
+const FARTHEST: usize = 9;
+
 /// Where the command `tc` begins in a line, behind a prompt, `sudo` and the like; whether `#` was before it.
 pub(super) fn command(text: &str) -> Option<(usize, bool)> {
-    let (mut at, mut hash, mut skip) = (0, false, 0);
-    for word in text.split_whitespace() {
+    let (mut hash, mut skip) = (false, 0);
+    for word in text.split_whitespace().take(FARTHEST) {
         let start = word.as_ptr() as usize - text.as_ptr() as usize;
         let inner = word.trim_start_matches(['(', '{', '!', '"', '\'']);
         let open = start + word.len() - inner.len();
@@ -49,10 +46,6 @@ pub(super) fn command(text: &str) -> Option<(usize, bool)> {
         } else if before(word) {
             hash |= word == "#";
         } else {
-            return None;
-        }
-        at += 1;
-        if at > 8 {
             return None;
         }
     }

@@ -2,8 +2,8 @@
 //!
 //! Source: ip-link(8), ip-tunnel(8), ip-tuntap(8); Linux `include/uapi/linux/if_arp.h` for what stands behind `link/`.
 
-use super::shell::Bare;
 use super::words::Token;
+use crate::text::Line;
 use perhop_core::params::Place;
 use std::collections::HashMap;
 
@@ -36,7 +36,7 @@ impl Links {
     ///
     /// A line as `7: wg0@NONE: <POINTOPOINT,NOARP> mtu 1420 ..` names an interface, its number may be gone; one as `link/none ..`
     /// says what is in front of its packets.
-    pub(super) fn line(&mut self, line: Bare<'_>) -> bool {
+    pub(super) fn line(&mut self, line: Line<'_>) -> bool {
         let mut words = line.text.split([' ', '\t', '\\']).filter(|word| !word.is_empty());
         let first = words.next().unwrap_or_default();
         if first.ends_with(':') && words.next().is_some_and(|word| word.starts_with('<')) {
@@ -98,15 +98,15 @@ fn is_name(words: &[Token<'_>], i: usize) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::shell::{Variables, simple};
+    use super::super::shell::variables::{Commands, Variables};
     use super::*;
 
     fn header_of(name: &str, text: &str) -> Option<bool> {
         let mut links = Links::default();
         for text in text.lines() {
-            let line = Bare { number: 1, start: 0, text: text.trim() };
+            let line = Line { number: 1, start: 0, text: text.trim() };
             if !links.line(line) {
-                simple(line, &Variables::default()).0.iter().for_each(|words| links.command(words));
+                links.command(&Commands::new(line, Vec::new()).next(&Variables::default()).unwrap());
             }
         }
         links.header(name).map(|it| it.ethernet)

@@ -1,7 +1,7 @@
 //! What became of lines, and what was met.
 
 use super::options::{Does, Options};
-use super::words::{Refusal, Statement};
+use super::words::Refusal;
 use crate::account::{Account, Reason};
 use crate::evidence::Counters;
 use crate::finding::Finding;
@@ -59,12 +59,11 @@ impl Log {
         lines.iter().for_each(|line| self.account.noted(*line, format!("no effect: {message}")));
     }
 
-    /// A statement that would be refused has no effect.
-    pub(super) fn refused(&mut self, statement: &Statement<'_>, refusal: &Refusal) {
+    /// A statement with these lines, at this place, would be refused: it has no effect.
+    pub(super) fn refused(&mut self, lines: &[usize], all: Place, refusal: &Refusal) {
         let Refusal { message, place, instead } = refusal;
-        self.lost(&statement.lines, &format!("refused: {message}"));
-        let place = place.unwrap_or(statement.place);
-        self.found(REFUSED, place, format!("this line has no effect: {message}"), instead);
+        self.lost(lines, &format!("refused: {message}"));
+        self.found(REFUSED, place.unwrap_or(all), format!("this line has no effect: {message}"), instead);
     }
 
     /// Something to be looked at.

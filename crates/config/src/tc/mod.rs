@@ -3,7 +3,7 @@
 //! Source: tc(8) and the pages of its parts; iproute2 6.1; Linux 6.12.
 //!
 //! ```text
-//! lines ─> commands, show_output, json ─> statements ─> kernel ─> lower ─> Device
+//! lines ─> shell, commands, show_output, json ─> statements ─> kernel ─> lower ─> Device
 //! ```
 //!
 //! Commands are applied in their order, as a kernel would: what it would refuse has no effect and is said. Then comes what tc
@@ -11,7 +11,6 @@
 
 mod actions;
 mod bands;
-mod bounds;
 mod cake;
 mod commands;
 /// Counters.
@@ -32,19 +31,16 @@ mod lines;
 pub(crate) mod limits;
 mod links;
 mod log;
-mod loops;
 mod lower;
 mod netem;
 /// Rates, sizes and times as tc writes them.
 pub(crate) mod numbers;
 /// Tables of words.
 pub mod options;
-mod parts;
 mod printed;
 mod reader;
 mod shell;
 mod show_output;
-mod sums;
 /// All queueing disciplines.
 pub mod table;
 mod tbf;

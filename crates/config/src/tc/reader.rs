@@ -1,18 +1,18 @@
 //! A text, line by line: commands are applied, what is printed is collected.
 
-use super::bounds::{Bound, LINE, LOOPS, Room, Runs};
 use super::commands::{self, Command};
 use super::json::{self, Collector, Json};
 use super::kernel::Kernel;
 use super::lines::{self, bare, command, looks as speaks};
 use super::log::Log;
-use super::loops::{self, Loop};
 use super::lower;
-use super::parts::Part;
 use super::printed;
-use super::shell::{self, Bare, Commands, Variables};
+use super::shell::bounds::{Bound, JSON, LINE, LINES, LOOPS, Room, Runs};
+use super::shell::loops::{self, Loop};
+use super::shell::parts::Part;
+use super::shell::variables::{Commands, Variables, assignment};
 use super::show_output::Reader;
-use super::words::{Form, Object, Refusal, Statement, Taken, Token, Verb, Words, span};
+use super::words::{Statement, Token, Verb, span};
 use crate::dialect::Read;
 use crate::finding::Fault;
 use crate::foreign::Recognition;
@@ -88,6 +88,9 @@ fn is_typed(text: &str) -> bool {
     command(text).is_some_and(|(_, hash)| !hash)
 }
 
+/// Parts of lines that may set variables, make an interface, or hold commands behind others.
+const MAY_BE: [&str; 6] = ["=", "tc ", "TC", " link add ", " tunnel add ", " tuntap add "];
+
 #[derive(Debug, Default)]
 struct Reading<'a> {
     kernel: Kernel<'a>,
@@ -111,22 +114,9 @@ struct Reading<'a> {
     /// No loop begins: what is read is cut off.
     is_flat: bool,
     /// Bounds that were met, each once.
-    met: BTreeSet<Bound>,
+    met: BTreeSet<&'static Bound>,
     /// Where the lines are.
     part: Part,
-}
-
-/// What of a line may say which variables a loop sets.
-const HEAD: usize = 4096;
-
-/// A line in two where a loop begins behind another command.
-fn in_two(line: Bare<'_>) -> (Bare<'_>, Option<Bare<'_>>) {
-    const BEGINS: [&str; 6] = ["; for ", "; while ", "; until ", ";for ", ";while ", "&& for "];
-    let begins = |it: &(usize, &str)| BEGINS.iter().any(|begin| line.text[it.0..].starts_with(begin));
-    let Some((at, _)) = line.text.match_indices([';', '&']).find(begins) else { return (line, None) };
-    let rest = line.text[at..].trim_start_matches([';', '&', ' ']);
-    let start = line.start + line.text.len() - rest.len();
-    (Bare { text: &line.text[..at], ..line }, Some(Bare { start, text: rest, ..line }))
 }
 
 /// The namespace that is named before a command: `ip netns exec NAME`.
@@ -135,163 +125,124 @@ fn namespace(before: &str) -> String {
     words.next().unwrap_or_default().to_owned()
 }
 
-/// The stretch of a whole line.
-fn extent(line: Bare<'_>) -> Place {
-    Place { start: line.start, end: line.start + line.text.len() }
-}
-
 fn is_tc(word: &Token<'_>) -> bool {
     word.text == "tc" || word.text.ends_with("/tc") || (word.unset && word.text.eq_ignore_ascii_case("tc"))
 }
 
 impl<'a> Reading<'a> {
     /// A line, with all that stands on it.
-    fn line(&mut self, line: Bare<'a>) {
+    fn line(&mut self, line: Line<'a>) {
         let mut left = Some(line);
         while let Some(line) = left.take() {
-            left = self.part_of_line(line);
+            left = self.part_of_line(line).filter(|it| !it.text.is_empty());
         }
     }
 
     /// What stands on a line up to a loop or behind one; what is left of it.
-    fn part_of_line(&mut self, line: Bare<'a>) -> Option<Bare<'a>> {
-        let goes_on = !self.open.is_empty();
-        if !goes_on && self.is_of_loop(line) {
-            return self.looped(line);
+    fn part_of_line(&mut self, line: Line<'a>) -> Option<Line<'a>> {
+        if let Some(it) = &mut self.open_loop {
+            let rest = it.line(line)?;
+            self.run(line);
+            return Some(rest);
         }
-        let (line, rest) = if goes_on { (line, None) } else { in_two(line) };
+        // A command is read to its end.
+        let goes_on = !self.open.is_empty();
+        if !goes_on && let Some(body) = self.begin(line) {
+            return Some(body);
+        }
+        let [line, rest] = if goes_on { [line, line.part(0, 0)] } else { loops::in_two(line, loops::BEGINS) };
         let may = self.runs.count(line.text.len().div_ceil(LINE).max(1));
         match (goes_on, may) {
-            // A command is read to its end.
-            (true, _) => self.more(line),
+            (true, _) => self.commands(line),
             (false, true) => self.plain(line),
-            (false, false) => self.meets(Bound::Lines, line),
+            (false, false) => self.meets(&LINES, line),
         }
         if let Some(bound) = self.variables.room.met() {
             self.meets(bound, line);
         }
-        rest
+        Some(rest)
     }
 
     /// Says once that a bound is met.
-    fn meets(&mut self, bound: Bound, line: Bare<'a>) {
-        if !self.met.insert(bound) {
-            return;
+    fn meets(&mut self, bound: &'static Bound, line: Line<'a>) {
+        if self.met.insert(bound) {
+            self.log.account.not_modelled(line.number, bound.message());
+            self.log.found("W448", line.place(), bound.message(), bound.instead);
         }
-        let [message, instead] = bound.words();
-        let place = Place { start: line.start, end: line.start + line.text.trim_end().len() };
-        self.log.account.not_modelled(line.number, message.clone());
-        self.log.found("W448", place, message, &instead);
     }
 
     /// A line without loops.
-    fn plain(&mut self, line: Bare<'a>) {
+    fn plain(&mut self, line: Line<'a>) {
         self.part.line(line.text);
-        let found = command(line.text).filter(|(_, hash)| self.hashed || !hash);
-        if let Some((at, _)) = found {
+        self.namespace.clear();
+        if let Some((at, _)) = command(line.text).filter(|(_, hash)| self.hashed || !hash) {
             self.broken();
             self.shown.end();
             self.namespace = namespace(&line.text[..at]);
-            let rest = Bare { start: line.start + at, text: &line.text[at..], ..line };
-            return self.more(rest);
-        }
-        if self.json.is_open() || json::begins(line.text) {
+            self.commands(line.part(at, line.text.len()));
+        } else if self.json.is_open() || json::begins(line.text) {
             self.shown.end();
-            self.recognition.statements.push(extent(line));
+            self.recognition.statements.push(line.place());
             let found = self.json.line(line);
             if std::mem::take(&mut self.json.is_deep) {
-                self.meets(Bound::Json, line);
+                self.meets(&JSON, line);
             }
-            return found.into_iter().for_each(|it| self.printed(&it));
+            found.into_iter().for_each(|it| self.printed(&it));
+        } else if commands::is_batch(&line.text.split_whitespace().take(2).collect::<Vec<_>>()) {
+            self.shown.end();
+            let place = Place { end: line.start, ..line.place() };
+            self.open = vec![Token { text: "tc".into(), place, line: line.number, unset: false }];
+            self.commands(line);
+        } else if self.kernel.links.line(line) {
+        } else if self.shown.line(line) {
+            self.recognition.statements.push(line.place());
+        } else if MAY_BE.iter().any(|part| line.text.contains(part)) {
+            self.commands(line);
         }
-        if self.batch(line) {
-            return;
-        }
-        if self.kernel.links.line(line) {
-            return;
-        }
-        if self.shown.line(line) {
-            return self.recognition.statements.push(extent(line));
-        }
-        self.other(line);
     }
 
-    /// Whether a line is part of a loop over values that the text says, which is open then.
-    fn is_of_loop(&mut self, line: Bare<'a>) -> bool {
-        if let Some(it) = &mut self.open_loop {
-            it.line(line);
-            return true;
-        }
-        let is_loop = matches!(line.text.split_whitespace().next(), Some("for" | "while" | "until"));
-        if !is_loop {
-            return false;
-        }
-        if !self.is_flat && self.runs.within >= LOOPS {
-            self.meets(Bound::Loops, line);
-        } else if !self.is_flat {
-            self.open_loop = Loop::begin(line, &self.variables, self.runs.values());
+    /// The loop that a line begins, if its values are known; what follows its head.
+    fn begin(&mut self, line: Line<'a>) -> Option<Line<'a>> {
+        let first = line.text.split_whitespace().next().filter(|first| loops::BEGINS.contains(first));
+        let [head, body] = first.map(|_| loops::in_two(line, loops::BEHIND))?;
+        match self.runs.within < LOOPS.most {
+            _ if self.is_flat => {}
+            true => self.open_loop = Loop::begin(head, &self.variables, self.runs.values()),
+            false => self.meets(&LOOPS, line),
         }
         if self.open_loop.is_none() {
-            self.variables.forget(&line.text[..line.text.floor_char_boundary(HEAD)]);
+            self.variables.forget(head);
         }
-        self.open_loop.is_some()
+        self.open_loop.is_some().then_some(body)
     }
 
-    /// Runs the loop that is open, if this was its last line; what stands behind it.
-    fn looped(&mut self, line: Bare<'a>) -> Option<Bare<'a>> {
-        let mut it = self.open_loop.take_if(|it| it.closed)?;
+    /// Reads the lines of the loop that is open, in each of its turns.
+    fn run(&mut self, end: Line<'a>) {
+        let Some(mut it) = self.open_loop.take() else { return };
         // What of its own line is looked through again.
         self.runs.count(it.lines.first().map_or(0, |first| first.text.len()) / LINE);
         self.runs.within += 1;
-        self.run(&mut it, line);
-        self.runs.within -= 1;
-        it.rest
-    }
-
-    /// Reads the lines of a loop for each of its values.
-    fn run(&mut self, it: &mut Loop<'a>, end: Bare<'a>) {
-        if let Some(condition) = it.condition {
-            return self.run_while(condition, it, end);
-        }
-        if it.values.is_empty() {
-            self.variables.forget(&format!("for {}", it.name));
-            return it.lines.iter().for_each(|line| self.line(*line));
-        }
         let first = !self.runs.again;
-        for (i, value) in std::mem::take(&mut it.values).into_iter().enumerate() {
-            self.runs.again |= i > 0;
-            if !self.may_run(it, end) {
-                break;
-            }
-            self.variables.set(&it.name, value);
-            it.lines.iter().for_each(|line| self.line(*line));
-        }
-        self.runs.again &= !first;
-    }
-
-    /// Reads the lines of a loop as long as its condition holds.
-    fn run_while(&mut self, condition: Bare<'a>, it: &Loop<'a>, end: Bare<'a>) {
-        let first = !self.runs.again;
-        while loops::holds(condition, &self.variables) == Some(true) && self.may_run(it, end) {
-            let before = loops::seen(condition, &self.variables);
+        while it.goes_on(&self.variables) && self.may_run(&it, end) {
+            it.turn(&mut self.variables);
             it.lines.iter().for_each(|line| self.line(*line));
             self.runs.again = true;
-            if loops::seen(condition, &self.variables) == before {
-                let why = "the loop is read once: no line of it that is read alters what it waits for";
-                self.log.account.not_modelled(end.number, why);
-                break;
-            }
         }
         self.runs.again &= !first;
+        self.runs.within -= 1;
+        if it.is_stuck(&self.variables) {
+            let why = "the loop is read once: no line of it that is read alters what it waits for";
+            self.log.account.not_modelled(end.number, why);
+        }
     }
 
     /// Whether a loop may be run once more.
-    fn may_run(&mut self, it: &Loop<'a>, end: Bare<'a>) -> bool {
+    fn may_run(&mut self, it: &Loop<'a>, end: Line<'a>) -> bool {
         // One without lines, and its condition, cost as well.
-        let own = it.condition.map_or(0, |condition| condition.text.len() / LINE) + usize::from(it.lines.is_empty());
+        let own = it.condition.map_or(0, |it| it.text.len() / LINE) + usize::from(it.lines.is_empty());
         let may = self.runs.count(own) && (!self.runs.again || self.runs.are_open());
         if !may {
-            self.meets(Bound::Lines, it.lines.first().copied().unwrap_or(end));
+            self.meets(&LINES, it.lines.first().copied().unwrap_or(end));
         }
         may
     }
@@ -308,9 +259,6 @@ impl<'a> Reading<'a> {
 
     /// JSON that ends before its brackets are closed.
     fn broken(&mut self) {
-        if !self.json.is_open() {
-            return;
-        }
         let Some(json) = self.json.end() else { return };
         let before = self.shown.statements.len();
         self.printed(&json);
@@ -320,51 +268,13 @@ impl<'a> Reading<'a> {
         self.log.found("W403", place, message, "print it again, or without -j: tc itself fails at some filters");
     }
 
-    /// A line of `tc -batch`.
-    fn batch(&mut self, line: Bare<'a>) -> bool {
-        let words: Vec<_> = line.text.split_whitespace().take(2).collect();
-        if !commands::is_batch(&words) {
-            return false;
-        }
-        self.shown.end();
-        let (simple, _) = shell::simple(line, &self.variables);
-        for words in simple.into_iter().filter(|it| !it.is_empty()) {
-            let asked = commands::of_object(&words, Words::new(&words), String::new());
-            self.asked(&words, asked);
-        }
-        true
-    }
-
-    /// Neither a command nor what tc prints: it may set variables, make an interface, or hold commands behind others.
-    fn other(&mut self, line: Bare<'a>) {
-        let may = ["=", "tc ", "TC", " link add ", " tunnel add ", " tuntap add "]
-            .iter()
-            .any(|part| line.text.contains(part));
-        if !may || line.text.starts_with('#') {
-            return;
-        }
-        self.namespace.clear();
-        let mut commands = Commands::new(line);
-        // What one command sets counts for those behind it.
+    /// The commands of a line; what one sets counts for those behind it.
+    fn commands(&mut self, line: Line<'a>) {
+        let mut commands = Commands::new(line, std::mem::take(&mut self.open));
         while let Some(words) = commands.next(&self.variables) {
-            if !words.is_empty() {
-                self.simple(&words);
-            }
+            self.simple(&words);
         }
-    }
-
-    /// A line of a command.
-    fn more(&mut self, line: Bare<'a>) {
-        let (mut simple, goes_on) = shell::simple(line, &self.variables);
-        if let Some(first) = simple.first_mut() {
-            let mut all = std::mem::take(&mut self.open);
-            all.append(first);
-            *first = all;
-        }
-        if goes_on {
-            self.open = simple.pop().unwrap_or_default();
-        }
-        simple.into_iter().filter(|it| !it.is_empty()).for_each(|words| self.simple(&words));
+        self.open = commands.open;
     }
 
     /// One command of a line.
@@ -377,39 +287,40 @@ impl<'a> Reading<'a> {
             self.kernel.links.command(words);
             return self.nested(words);
         };
-        let texts: Vec<_> = words[..at].iter().map(|it| &*it.text).collect();
-        let known = |it: &Token<'_>| it.unset || lines::before(&it.text) || shell::assignment(&it.text).is_some();
+        let (before, command) = words.split_at(at);
+        let texts: Vec<_> = before.iter().map(|it| &*it.text).collect();
+        let known = |it: &Token<'_>| it.unset || lines::before(&it.text) || assignment(&it.text).is_some();
         let namespace = match texts[..] {
-            [.., "netns", "exec", name] => name.to_owned(),
-            _ if words[..at].iter().all(known) => self.namespace.clone(),
+            [.., "netns", "exec", name] => Some(name),
+            _ if before.iter().all(known) => Some(&*self.namespace),
             ["echo" | "printf" | "logger", ..] => return,
-            _ => {
-                if !self.behind(&words[at..]) {
-                    self.nested(words);
-                }
-                return;
-            }
+            _ => None,
         };
-        let asked = commands::asked(&words[at..], &namespace);
-        self.asked(&words[at..], asked);
-    }
-
-    /// Whether words are a command, which a program may run.
-    fn behind(&mut self, words: &[Token<'a>]) -> bool {
-        let alters = matches!(commands::asked(words, ""), Ok(Command::Alters(_)));
-        if alters {
-            let why = "perhop does not know what the program before it does with the command: take it off";
-            self.log.account.not_modelled(words[0].line, why);
+        match (commands::asked(command, namespace.unwrap_or_default()), namespace) {
+            (Ok(Command::Alters(_)), None) => {
+                let why = "perhop does not know what the program before it does with the command: take it off";
+                self.log.account.not_modelled(command[0].line, why);
+            }
+            (_, None) => self.nested(words),
+            (Ok(Command::Alters(statement)), _) => {
+                self.named(command);
+                self.apply(&statement);
+            }
+            (Ok(Command::Shows(device, place)), _) => (self.shown.device, self.shown.place) = (device, place),
+            (Ok(Command::Other), _) => {}
+            (Err(refusal), _) => {
+                self.named(command);
+                self.log.refused(&commands::lines(command), span(command), &refusal);
+            }
         }
-        alters
     }
 
     /// Commands in a text that another program runs.
     fn nested(&mut self, words: &[Token<'a>]) {
-        let objects = ["qdisc ", "class ", "filter "];
         let runs = |text: &str| {
-            let words = |verb: &str| objects.iter().any(|object| text.contains(&format!("{object}{verb} ")));
-            ["add", "replace", "change", "del"].into_iter().any(words)
+            let words: Vec<_> = text.split_whitespace().collect();
+            // What deletes clears what was there before.
+            words.windows(3).any(|three| commands::is_batch(&three[..2]) && three[1] != "delete")
         };
         for word in words.iter().filter(|word| word.text.contains(' ') && runs(&word.text)) {
             let why = "commands in a text for another shell: paste what it runs";
@@ -417,55 +328,31 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn asked(&mut self, words: &[Token<'a>], asked: Taken<Command<'a>>) {
-        if !matches!(asked, Ok(Command::Shows(..) | Command::Other)) {
-            self.recognition.statements.extend(words.iter().map(|word| word.place));
-            self.named(words);
-        }
-        match asked {
-            Ok(Command::Alters(statement)) => self.apply(&statement),
-            Ok(Command::Shows(device, place)) => (self.shown.device, self.shown.place) = (device, place),
-            Ok(Command::Other) => {}
-            Err(refusal) => {
-                let mut lines: Vec<_> = words.iter().map(|it| it.line).collect();
-                lines.dedup();
-                let (object, verb, device) = (Object::Qdisc, Verb::Add, Default::default());
-                let statement = Statement { object, verb, device, words: Vec::new(), place: span(words), lines };
-                self.log.refused(&statement, &refusal);
-            }
-        }
-    }
-
-    /// Interfaces that words name.
+    /// A statement, and interfaces that it names.
     fn named(&mut self, words: &[Token<'a>]) {
+        self.recognition.statements.extend(words.iter().map(|word| word.place));
         let device = |before: &str| matches!(before, "dev" | "to_dev");
         let names = words.windows(2).filter(|pair| device(&pair[0].text));
         names.for_each(|pair| self.recognition.name(&pair[1].text));
     }
 
     fn apply(&mut self, statement: &Statement<'a>) {
-        self.log.spoken(&statement.lines);
+        let Statement { lines, verb, .. } = statement;
+        self.log.spoken(lines);
         statement.device.name.iter().for_each(|name| self.recognition.name(&name.text));
-        let typed = statement.form() == Form::Typed;
-        if let Some(name) = self.part.stop.as_ref().filter(|_| typed && statement.verb == Verb::Delete) {
-            return self.log.idle(&statement.lines, &format!("it is of `{name}`, which takes away what is read here"));
+        let (typed, removes) = (*verb != Verb::Shown, *verb == Verb::Delete);
+        if let Some(name) = self.part.stop.as_ref().filter(|_| removes) {
+            return self.log.idle(lines, &format!("it is of `{name}`, which takes away what is read here"));
         }
         if self.part.other && typed {
-            self.log.nearly(&statement.lines, "a branch of `if`: all branches are read, one after the other");
+            let how = "both branches of this `if` are read, one after the other: delete the one that does not run";
+            self.log.nearly(lines, how);
         }
-        if let Err(refusal) = self.kernel.apply(statement) {
-            let removes = statement.verb == Verb::Delete && statement.form() == Form::Typed;
-            if removes && refusal.place.is_none() {
-                return self.log.idle(&statement.lines, &refusal.message);
-            }
-            self.refused(statement, &refusal);
-        }
-    }
-
-    fn refused(&mut self, statement: &Statement<'a>, refusal: &Refusal) {
-        match statement.form() {
-            Form::Typed => self.log.refused(statement, refusal),
-            Form::Shown => self.log.lost(&statement.lines, &format!("not understood: {}", refusal.message)),
+        match self.kernel.apply(statement) {
+            Ok(()) => {}
+            Err(refusal) if removes && refusal.place.is_none() => self.log.idle(lines, &refusal.message),
+            Err(refusal) if typed => self.log.refused(lines, statement.place, &refusal),
+            Err(refusal) => self.log.lost(lines, &format!("not understood: {}", refusal.message)),
         }
     }
 
@@ -473,15 +360,11 @@ impl<'a> Reading<'a> {
     fn end(mut self) -> Self {
         // One that is cut off: its variable is not known.
         if let Some(it) = self.open_loop.take() {
-            self.variables.forget(&format!("for {}", it.name));
+            self.variables.set(&it.name, None);
             self.is_flat = true;
             it.lines.iter().for_each(|line| self.line(*line));
-            self.open_loop = None;
         }
-        if !self.open.is_empty() {
-            let words = std::mem::take(&mut self.open);
-            self.simple(&words);
-        }
+        self.commands(Line { number: 0, start: 0, text: "" });
         self.broken();
         self.shown.end();
         let mut statements = std::mem::take(&mut self.shown.statements);

@@ -1,10 +1,10 @@
 //! What `tc [-s] [-d] qdisc|class|filter show` prints, as statements in the words of commands.
 
 use super::counters;
-use super::shell::Bare;
 use super::words::{Device, Object, Statement, Token, Verb, span};
 use crate::evidence::Counters;
 use crate::foreign::unquoted;
+use crate::text::Line;
 use perhop_core::params::Place;
 
 /// Reads line by line.
@@ -42,7 +42,7 @@ struct Open<'a> {
 
 impl<'a> Reader<'a> {
     /// A line; false: it is not one of tc's.
-    pub(super) fn line(&mut self, line: Bare<'a>) -> bool {
+    pub(super) fn line(&mut self, line: Line<'a>) -> bool {
         let mut words = line.text.split_whitespace();
         let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
         let object = match (first, second) {
@@ -59,7 +59,7 @@ impl<'a> Reader<'a> {
         self.open.is_some()
     }
 
-    fn goes_on(&mut self, first: &str, line: Bare<'a>) -> bool {
+    fn goes_on(&mut self, first: &str, line: Line<'a>) -> bool {
         let Some(open) = &mut self.open else { return false };
         if !counters::lines::goes_on(first) {
             return false;
@@ -87,7 +87,7 @@ pub(super) fn munged([value, mask]: [u32; 2], shift: u32, six: bool) -> String {
 }
 
 /// Words between blanks.
-fn tokens(line: Bare<'_>) -> Vec<Token<'_>> {
+fn tokens(line: Line<'_>) -> Vec<Token<'_>> {
     let at = |word: &str| line.start + (word.as_ptr() as usize - line.text.as_ptr() as usize);
     let token = |word| Token {
         text: unquoted(word),
@@ -246,7 +246,7 @@ impl<'a> Open<'a> {
     }
 
     /// Another line.
-    fn line(&mut self, first: &str, line: Bare<'a>) {
+    fn line(&mut self, first: &str, line: Line<'a>) {
         let words = tokens(line);
         if first != "linklayer" && counters::line(&mut self.counters, &mut self.tins, &words) {
             self.lines.push(line.number);

@@ -8,7 +8,7 @@ use perhop_config::tc::DIALECT;
 use perhop_config::text::Text;
 
 /// All of these say a pfifo of 30 packets on eth0.
-const FORMS: [&str; 20] = [
+const FORMS: [&str; 24] = [
     "tc qdisc add dev eth0 root pfifo limit 30",
     "sudo tc qdisc add dev eth0 root pfifo limit 30",
     "/sbin/tc q a dev eth0 root pfifo limit 30",
@@ -29,6 +29,10 @@ const FORMS: [&str; 20] = [
     "[{\"kind\":\"pfifo\",\"handle\":\"8001:\",\"dev\":\"eth0\",\"root\":true,\"refcnt\":2,\"options\":{\"limit\":30}}]",
     "[ {\n  \"kind\": \"pfifo\",\n  \"handle\": \"8001:\",\n  \"dev\": \"eth0\",\n  \"root\": true,\n  \"options\": {\n    \"limit\": 30\n  }\n} ]",
     "tc qdisc add dev eth0 root pfifo limit 30 # a comment; tc qdisc del dev eth0 root",
+    "$SUDO tc qdisc add dev eth0 \\\n   root pfifo limit 30",
+    "qdisc add dev eth0 \\\n   root pfifo limit 30",
+    "tc -V; N=30; tc qdisc add dev eth0 root pfifo limit $N",
+    "for i in 1\ndo N=$((10 * (1 + (2)))); tc qdisc add dev eth0 root pfifo limit $N; done",
 ];
 
 #[test]

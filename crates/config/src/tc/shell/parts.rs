@@ -2,34 +2,19 @@
 
 /// Where a line of a script is.
 #[derive(Debug, Default)]
-pub(super) struct Part {
+pub(in crate::tc) struct Part {
     /// Behind `else` or `elif`.
-    pub(super) other: bool,
+    pub(in crate::tc) other: bool,
     /// In a function, or in a branch of `case`, that takes away: its name.
-    pub(super) stop: Option<String>,
+    pub(in crate::tc) stop: Option<String>,
 }
 
 /// Names of what takes away.
-const STOPS: [&str; 14] = [
-    "stop",
-    "clear",
-    "clean",
-    "cleanup",
-    "flush",
-    "remove",
-    "delete",
-    "del",
-    "down",
-    "off",
-    "kill",
-    "disable",
-    "teardown",
-    "clear_all",
-];
+const STOPS: &str = "stop|clear|clean|cleanup|flush|remove|delete|del|down|off|kill|disable|teardown|clear_all";
 
 impl Part {
     /// Another line.
-    pub(super) fn line(&mut self, text: &str) {
+    pub(in crate::tc) fn line(&mut self, text: &str) {
         let first = text.split_whitespace().next().unwrap_or_default();
         self.word(first);
         if matches!(first, "}" | "esac") || text.trim_end().ends_with(";;") && !first.ends_with(')') {
@@ -41,7 +26,7 @@ impl Part {
     }
 
     /// The first word of a command.
-    pub(super) fn word(&mut self, word: &str) {
+    pub(in crate::tc) fn word(&mut self, word: &str) {
         match word.trim_end_matches(';') {
             "else" | "elif" => self.other = true,
             "fi" => self.other = false,
@@ -65,6 +50,5 @@ fn called(text: &str) -> Option<&str> {
 }
 
 fn stops(name: &str) -> bool {
-    let name = name.to_ascii_lowercase();
-    STOPS.contains(&&*name) || name.split(['_', '-', '|']).any(|part| STOPS.contains(&part))
+    name.to_ascii_lowercase().split(['_', '-', '|']).any(|part| STOPS.split('|').any(|stop| stop == part))
 }

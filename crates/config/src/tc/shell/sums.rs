@@ -1,14 +1,15 @@
 //! Sums in a shell: `$((UP * 9 / 10))`.
 
 /// Its value; `None` for anything but whole numbers, names that are known, `+ - * / %` and parentheses.
-pub(super) fn sum<'v>(text: &str, known: &dyn Fn(&str) -> Option<&'v str>) -> Option<String> {
+pub(super) fn sum<'v>(text: &str, known: &dyn Fn(&str) -> Option<&'v str>) -> Option<i64> {
     let mut parser = Parser { rest: text, known, depth: 0 };
-    let value = parser.added()?;
-    parser.rest.trim().is_empty().then(|| value.to_string())
+    parser.joined(SIGNS).filter(|_| parser.rest.trim().is_empty())
 }
 
 /// The longest value that is read as a number.
 const LONGEST: usize = 64;
+/// What joins numbers; later ones bind more tightly.
+const SIGNS: &[&[char]] = &[&['+', '-'], &['*', '/', '%']];
 /// Deepest parentheses.
 const DEEPEST: u32 = 64;
 
@@ -25,20 +26,15 @@ impl Parser<'_, '_> {
         Some(first)
     }
 
-    fn added(&mut self) -> Option<i64> {
-        let mut value = self.multiplied()?;
-        while let Some(sign) = self.sign(&['+', '-']) {
-            let other = self.multiplied()?;
-            value = if sign == '+' { value.checked_add(other)? } else { value.checked_sub(other)? };
-        }
-        Some(value)
-    }
-
-    fn multiplied(&mut self) -> Option<i64> {
-        let mut value = self.single()?;
-        while let Some(sign) = self.sign(&['*', '/', '%']) {
-            let other = self.single()?;
+    /// What the first of these groups of signs joins; the others bind more tightly.
+    fn joined(&mut self, groups: &[&[char]]) -> Option<i64> {
+        let Some((signs, others)) = groups.split_first() else { return self.single() };
+        let mut value = self.joined(others)?;
+        while let Some(sign) = self.sign(signs) {
+            let other = self.joined(others)?;
             value = match sign {
+                '+' => value.checked_add(other)?,
+                '-' => value.checked_sub(other)?,
                 '*' => value.checked_mul(other)?,
                 '/' => value.checked_div(other)?,
                 _ => value.checked_rem(other)?,
@@ -53,7 +49,7 @@ impl Parser<'_, '_> {
             return None;
         }
         let value = match self.sign(&['(', '-']) {
-            Some('(') => self.added().filter(|_| self.sign(&[')']).is_some())?,
+            Some('(') => self.joined(SIGNS).filter(|_| self.sign(&[')']).is_some())?,
             Some(_) => self.single()?.checked_neg()?,
             None => self.named()?,
         };
@@ -78,8 +74,8 @@ mod tests {
     fn sums_are_whole() {
         let known = |name: &str| (name == "UP").then_some("100");
         let of = |text| sum(text, &known);
-        assert_eq!(of("UP*9/10 + 1").as_deref(), Some("91"));
-        assert_eq!(of(" ( ${UP} - 1 ) % 10 ").as_deref(), Some("9"));
+        assert_eq!(of("UP*9/10 + 1"), Some(91));
+        assert_eq!(of(" ( ${UP} - 1 ) % 10 "), Some(9));
         assert_eq!([of("1/0"), of("DOWN"), of("(1"), of(&"(".repeat(999))], [None, None, None, None]);
     }
 }
