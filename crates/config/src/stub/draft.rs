@@ -163,7 +163,7 @@ impl Cell {
         }
     }
 
-    /// A key of a table whose comment speaks of the value's keys as of its own.
+    /// A key of a table whose comment names the value's keys without it: `limit`, not `queue.limit`.
     pub fn hold(&mut self, key: &str, from: Option<Place>, cell: Self) {
         let all = cell.remark.within.iter().flat_map(|(source, keys)| keys.iter().map(move |key| (source, key)));
         all.for_each(|(source, key)| assume(&mut self.remark.within, source, key.clone()));

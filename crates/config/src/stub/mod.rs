@@ -1,4 +1,4 @@
-//! A port as a commented scenario that runs, with the place in the configuration of each stretch of it.
+//! A port as a commented scenario that runs; each of its values knows its place in the configuration.
 //!
 //! Names are the device's. A value that the device assumes is written, too, with its source in a comment.
 //!

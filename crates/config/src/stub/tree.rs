@@ -29,7 +29,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    /// The next place, as wide as a text of so many bytes.
+    /// The next place, as wide as a text with this many bytes.
     fn place(&mut self, from: Option<Place>, width: usize) -> Place {
         let start = self.next;
         self.next += width;

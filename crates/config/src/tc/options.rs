@@ -176,7 +176,7 @@ pub enum Classes {
     One,
     /// Bands, as many as its options say.
     Bands,
-    /// Bands with queues of its own, to which no filter leads.
+    /// Bands to which no filter leads, with queues that nothing replaces.
     FixedBands,
     /// One for each queue of the hardware.
     Hardware,

@@ -40,7 +40,7 @@ pub(crate) const LINES: [(&str, Line); 20] = [
 /// The counter in the first line of `htb`.
 pub(crate) const DIRECT: &str = "direct_packets_stat";
 
-/// Counters that JSON alone has, or that stand in no line of their own.
+/// Counters that JSON alone has, or that no line has.
 const OTHERS: &str = "requeues packets_in_c packets_in_l pkts_in_c pkts_in_l alloc_errors pkts_too_long";
 
 /// Counters that are called otherwise here: as printed, as they are called.

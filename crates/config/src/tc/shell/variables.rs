@@ -27,7 +27,7 @@ pub(in crate::tc) struct Commands<'a> {
 }
 
 impl<'a> Commands<'a> {
-    /// Of a line; its first command goes on from these words.
+    /// Of a line; its first command continues these words.
     pub(in crate::tc) const fn new(line: Line<'a>, open: Vec<Token<'a>>) -> Self {
         Self { number: line.number, pieces: Lexer::new(line), open }
     }
