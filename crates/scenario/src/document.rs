@@ -42,7 +42,7 @@ impl Document {
     ) -> Result<(Diagnostics, Vec<&'static str>), Diagnostics> {
         let input = input.into();
         match kind(input) {
-            Kind::Policy => Policy::parse(input, options).map(|(_, found)| (found, Vec::new())),
+            Kind::Policy => Policy::of(input, options).map(|(_, found)| (found, Vec::new())),
             Kind::Scenario | Kind::Other => Sweep::check(input, options),
         }
     }

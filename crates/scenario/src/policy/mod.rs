@@ -62,9 +62,14 @@ impl Policy {
     ///
     /// # Errors
     /// Everything that is wrong, in one pass, if anything prevents its use; otherwise warnings come with the policy.
-    pub fn parse<'a>(input: impl Into<Input<'a>>, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
+    pub fn parse(text: &str, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
+        Self::of(text.into(), options)
+    }
+
+    /// [`Policy::parse`] of any input.
+    pub(crate) fn of(input: Input<'_>, options: &Options) -> Result<(Self, Diagnostics), Diagnostics> {
         let mut findings = Findings::default();
-        let root = stated::read(input.into(), options, Kind::Policy, &mut findings);
+        let root = stated::read(input, options, Kind::Policy, &mut findings);
         let policy = root.and_then(|root| Self::read(&root, options, &mut findings.problems));
         findings.conclude(policy)
     }
