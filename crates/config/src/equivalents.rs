@@ -13,15 +13,22 @@ pub struct Row {
     pub means: String,
 }
 
-/// What a dialect says for a key of perhop.
+/// What a dialect says for keys of perhop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Equivalent {
-    /// The algorithm or section that has the key.
+    /// The algorithms or sections that have the keys, with `|` between them.
     pub of: &'static str,
-    /// The key.
+    /// The keys, likewise.
     pub key: &'static str,
     /// The line or its part, values in capitals.
     pub line: &'static str,
     /// Units, and what differs.
     pub note: &'static str,
+}
+
+impl Equivalent {
+    /// Whether it is for a key of an algorithm or section.
+    pub fn is_for(&self, of: &str, key: &str) -> bool {
+        self.of.split('|').any(|it| it == of) && self.key.split('|').any(|it| it == key)
+    }
 }

@@ -157,7 +157,7 @@ fn own(writer: &Writer<'_>, level: &Level<'_>, class: &Class, fits: bool) -> Wri
         }
     }
     if ceil < level.bound || whole && writer.shapes {
-        out.take(shape::ceil(ceil, class.cburst, level.htb.framing));
+        out.take(shape::average(ceil, class.cburst, level.htb.framing));
     } else if class.cburst.is_some() {
         out.note("`cburst` of a class as fast as what is above it: IOS has no shaper there");
     }

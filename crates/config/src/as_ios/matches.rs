@@ -2,6 +2,8 @@
 
 use super::text::{Config, Shelf};
 use super::words::dscp;
+use super::written::Written;
+use crate::device::headers::{self, Ip, combined, each, has_ports};
 use perhop_core::classify::{Match, Prefix, Protocol};
 use perhop_core::dscp::Dscp;
 use std::net::IpAddr;
@@ -11,63 +13,53 @@ const MOST: usize = 8;
 /// Ports in a row from which on a range is shorter.
 const RANGE: usize = 3;
 
-/// A class map, with what is to be told about it.
-pub(super) struct Map {
-    pub(super) name: String,
-    pub(super) notes: Vec<String>,
-    pub(super) refused: Vec<String>,
-}
-
 /// The class map that takes what agrees with any of these.
 ///
 /// # Errors
 /// What no header of IOS tells.
-pub(super) fn class_map(config: &mut Config, wanted: &str, any: &[Match]) -> Result<Map, String> {
-    let mut map = Map { name: String::new(), notes: Vec::new(), refused: Vec::new() };
+pub(super) fn class_map(config: &mut Config, wanted: &str, any: &[Match], out: &mut Written) -> Result<String, String> {
     let mut ways = Vec::new();
     for matches in any {
-        ways.extend(alternatives(config, &mut map, wanted, matches, any.len() == 1)?);
+        ways.extend(alternatives(config, (wanted, any.len() == 1), matches, out)?);
     }
     let (kind, lines) = match ways.as_slice() {
         [all] => ("class-map match-all", all.clone()),
         several => ("class-map match-any", several.concat()),
     };
-    map.name = config.add(Shelf::Class, kind, wanted, lines);
-    Ok(map)
+    Ok(config.add(Shelf::Class, kind, wanted, lines))
 }
 
 /// Lines of which all have to agree, in each of these ways; one line each, unless there is one way.
 fn alternatives(
     config: &mut Config,
-    map: &mut Map,
-    wanted: &str,
+    (wanted, alone): (&str, bool),
     matches: &Match,
-    alone: bool,
+    out: &mut Written,
 ) -> Result<Vec<Vec<String>>, String> {
     unknown(matches)?;
     if let Some(lines) = marks(matches) {
         return Ok(lines.into_iter().map(|line| vec![line]).collect());
     }
     if let Some(traffic) = matches.traffic.first() {
-        map.refused.push(format!(
+        out.refuse(format!(
             "`traffic` of class {wanted}: no header tells it: write addresses or ports of `{traffic}` into its access list"
         ));
         let lines = vec![format!("remark traffic {}", super::names::fit(traffic)), "deny ip any any".to_owned()];
         let list = config.add(Shelf::List, "ip access-list extended", wanted, lines);
         return Ok(vec![vec![format!("match access-group name {list}")]]);
     }
-    let codes: Vec<Vec<String>> = code_points(&matches.dscp).into_iter().map(|line| vec![line]).collect();
+    let codes: Vec<_> = code_points(&matches.dscp).into_iter().map(|line| vec![line]).collect();
     if !asks_list(matches) {
         return Ok(if codes.is_empty() { vec![vec!["match any".into()]] } else { codes });
     }
     let apart = alone && codes.len() == 1 && versions(matches).len() == 1;
     let inside: Vec<_> = if apart { Vec::new() } else { matches.dscp.clone() };
     if matches.source.is_empty() && matches.destination.is_empty() {
-        map.notes.push(format!("class {wanted} has no address: its access list sees IPv4 only"));
+        out.note(format!("class {wanted} has no address: its access list sees IPv4 only"));
     }
     let mut ways = Vec::new();
     for version in versions(matches) {
-        let list = config.add(Shelf::List, version.kind(), wanted, entries(matches, version, &inside));
+        let list = config.add(Shelf::List, kind(version), wanted, entries(matches, version, &inside));
         ways.push(vec![format!("match access-group name {list}")]);
     }
     if apart {
@@ -145,38 +137,14 @@ fn unknown(matches: &Match) -> Result<(), String> {
 }
 
 fn asks_list(matches: &Match) -> bool {
-    !(matches.protocol.is_empty()
-        && matches.source.is_empty()
-        && matches.destination.is_empty()
-        && matches.source_port.is_empty()
-        && matches.destination_port.is_empty())
+    let fields_of_list = matches.source.len() + matches.destination.len() + matches.protocol.len();
+    fields_of_list > 0 || has_ports(matches)
 }
 
-/// A version of IP.
-#[derive(Clone, Copy, PartialEq)]
-enum Ip {
-    V4,
-    V6,
-}
-
-impl Ip {
-    const fn kind(self) -> &'static str {
-        match self {
-            Self::V4 => "ip access-list extended",
-            Self::V6 => "ipv6 access-list",
-        }
-    }
-
-    fn has(self, prefix: &Prefix) -> bool {
-        matches!((self, prefix.0.addr()), (Self::V4, IpAddr::V4(_)) | (Self::V6, IpAddr::V6(_)))
-    }
-
-    /// What an entry without protocol names.
-    const fn any(self) -> &'static str {
-        match self {
-            Self::V4 => "ip",
-            Self::V6 => "ipv6",
-        }
+const fn kind(list: Ip) -> &'static str {
+    match list {
+        Ip::V4 => "ip access-list extended",
+        Ip::V6 => "ipv6 access-list",
     }
 }
 
@@ -195,28 +163,15 @@ fn versions(matches: &Match) -> Vec<Ip> {
 
 /// Entries of an access list: the combinations of what is stated.
 fn entries(matches: &Match, ip: Ip, codes: &[Dscp]) -> Vec<String> {
-    let codes: Vec<_> = codes.iter().map(|code| format!(" dscp {}", dscp(*code))).collect();
     let fields = [
-        protocols(matches, ip),
-        addresses(&matches.source, ip),
+        each(headers::protocols(matches), |it| protocol(*it, ip)).or_else(|| Some(vec![ip.name().into()])),
+        Some(addresses(&matches.source, ip)),
         ports(&matches.source_port),
-        addresses(&matches.destination, ip),
+        Some(addresses(&matches.destination, ip)),
         ports(&matches.destination_port),
-        if codes.is_empty() { vec![String::new()] } else { codes },
+        each(codes, |code| format!("dscp {}", dscp(*code))),
     ];
-    fields.iter().fold(vec!["permit".to_owned()], |all, field| {
-        all.iter().flat_map(|entry| field.iter().map(move |word| format!("{entry}{word}"))).collect()
-    })
-}
-
-fn protocols(matches: &Match, ip: Ip) -> Vec<String> {
-    let asks = !matches.source_port.is_empty() || !matches.destination_port.is_empty();
-    let ported = [Protocol::TCP, Protocol::UDP];
-    let stated = if asks && matches.protocol.is_empty() { &ported[..] } else { &matches.protocol };
-    match stated {
-        [] => vec![format!(" {}", ip.any())],
-        stated => stated.iter().map(|it| format!(" {}", protocol(*it, ip))).collect(),
-    }
+    combined("permit", fields)
 }
 
 fn protocol(protocol: Protocol, ip: Ip) -> String {
@@ -230,9 +185,9 @@ fn protocol(protocol: Protocol, ip: Ip) -> String {
 
 fn addresses(prefixes: &[Prefix], ip: Ip) -> Vec<String> {
     if prefixes.is_empty() {
-        return vec![" any".into()];
+        return vec!["any".into()];
     }
-    prefixes.iter().filter(|it| ip.has(it)).map(|it| format!(" {}", address(it))).collect()
+    prefixes.iter().filter(|it| ip.has(it)).map(address).collect()
 }
 
 /// IPv4 with the bits that may differ.
@@ -245,20 +200,17 @@ fn address(Prefix(net): &Prefix) -> String {
     }
 }
 
-/// ` eq 80`, or ` range 5000 5010` of ports in a row.
-fn ports(ports: &[u16]) -> Vec<String> {
-    if ports.is_empty() {
-        return vec![String::new()];
-    }
+/// `eq 80`, or `range 5000 5010` of ports in a row.
+fn ports(ports: &[u16]) -> Option<Vec<String>> {
     let mut sorted = ports.to_vec();
     sorted.sort_unstable();
     sorted.dedup();
     let runs = sorted.chunk_by(|a, b| a + 1 == *b);
     let word = |run: &[u16]| match run {
-        [first, .., last] if run.len() >= RANGE => vec![format!(" range {first} {last}")],
-        run => run.iter().map(|port| format!(" eq {port}")).collect(),
+        [first, .., last] if run.len() >= RANGE => vec![format!("range {first} {last}")],
+        run => run.iter().map(|port| format!("eq {port}")).collect(),
     };
-    runs.flat_map(word).collect()
+    (!ports.is_empty()).then(|| runs.flat_map(word).collect())
 }
 
 /// The code points of packets that agree; `None`: any.
@@ -282,7 +234,7 @@ mod tests {
 
     fn lines(matches: &[Match]) -> Vec<String> {
         let mut config = Config::default();
-        class_map(&mut config, "X", matches).unwrap_or_else(|error| panic!("{error}"));
+        class_map(&mut config, "X", matches, &mut Written::default()).unwrap_or_else(|error| panic!("{error}"));
         config.lines()
     }
 
@@ -358,11 +310,11 @@ mod tests {
 
     #[test]
     fn what_no_header_tells_is_refused() {
-        let mut config = Config::default();
+        let (mut config, mut out) = (Config::default(), Written::default());
         let traffic = Match { traffic: vec!["web".into()], ..Match::default() };
-        let map = class_map(&mut config, "X", &[traffic]).unwrap_or_else(|error| panic!("{error}"));
-        assert!(map.refused[0].contains("`traffic` of class X"), "{:?}", map.refused);
+        class_map(&mut config, "X", &[traffic], &mut out).unwrap_or_else(|error| panic!("{error}"));
+        assert!(out.refused[0].contains("`traffic` of class X"), "{:?}", out.refused);
         let ecn = Match { ecn: vec![perhop_core::packet::Ecn::Ce], ..Match::default() };
-        assert!(class_map(&mut config, "X", &[ecn]).is_err());
+        assert!(class_map(&mut config, "X", &[ecn], &mut out).is_err());
     }
 }

@@ -13,9 +13,7 @@ const OFFSETS: std::ops::RangeInclusive<i32> = -63..=63;
 
 /// The line of a shaper: burst in bits, and no excess burst.
 pub(super) fn shaper(shaper: &ShaperParams) -> Written {
-    let mut out = Written::default();
-    let framing = framing(shaper.framing, &mut out);
-    out.say(format!("{}{framing}", average(shaper.rate, shaper.burst)));
+    let mut out = average(shaper.rate, Some(shaper.burst), shaper.framing);
     if shaper.peak.is_some() || shaper.peak_burst.is_some() {
         out.refuse("`peak` of a shaper: a burst of IOS leaves at the rate of the line");
     }
@@ -31,28 +29,20 @@ pub(super) fn shaper(shaper: &ShaperParams) -> Written {
     out
 }
 
-/// `shape average 10000000 40000 0`
-fn average(rate: BitRate, burst: Bytes) -> String {
-    format!("shape average {} {} 0", rate.bit_s(), burst.get().saturating_mul(8))
-}
-
 /// A shaper that holds an interface to the rate of a link, with the interval Bc / CIR. Of the link's framing it has what
 /// surrounds the header of layer 2, which IOS counts itself.
 pub(super) fn of_link(link: &Link, interval: Span) -> Written {
-    let (mut out, rate) = (Written::default(), link.rate);
-    let more = Accounting::L2.to(link.framing).more();
+    let (more, rate) = (Accounting::L2.to(link.framing).more(), link.rate);
     let counted = Framing { overhead: (more > 0).then_some(SignedBytes::new(more)), ..Framing::default() };
-    let framing = framing(counted, &mut out);
-    out.say(format!("{}{framing}", average(rate, (rate * interval).max(Bytes::new(1)))));
-    out
+    average(rate, Some((rate * interval).max(Bytes::new(1))), counted)
 }
 
-/// The line of a ceil: with IOS's own burst, unless one is stated.
-pub(super) fn ceil(rate: BitRate, burst: Option<Bytes>, counted: Framing) -> Written {
+/// `shape average 10000000 40000 0`, with IOS's own bursts where none is stated.
+pub(super) fn average(rate: BitRate, burst: Option<Bytes>, counted: Framing) -> Written {
     let mut out = Written::default();
     let framing = framing(counted, &mut out);
-    let line = burst.map_or_else(|| format!("shape average {}", rate.bit_s()), |burst| average(rate, burst));
-    out.say(format!("{line}{framing}"));
+    let bursts = burst.map_or_else(String::new, |burst| format!(" {} 0", burst.get().saturating_mul(8)));
+    out.say(format!("shape average {}{bursts}{framing}", rate.bit_s()));
     out
 }
 

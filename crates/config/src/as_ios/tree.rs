@@ -7,6 +7,7 @@ use super::queues::{self, text};
 use super::stages::Order;
 use super::words::kbit;
 use super::writer::{Entry, Writer};
+use super::written::Written;
 use super::{htb, police, shape, shares};
 use crate::device::classes::{Leaf, all_classes, is_classful, leaves};
 use perhop_core::classify::Match;
@@ -329,10 +330,10 @@ impl Writer<'_> {
     /// # Errors
     /// What no class map tells.
     pub(super) fn map(&mut self, wanted: &str, takes: &[Match]) -> Result<String, String> {
-        let map = class_map(self.config, wanted, takes)?;
-        map.notes.iter().for_each(|note| self.note(note));
-        map.refused.iter().for_each(|what| self.refuse(what));
-        Ok(map.name)
+        let mut out = Written::default();
+        let name = class_map(self.config, wanted, takes, &mut out)?;
+        self.report(out);
+        Ok(name)
     }
 
     /// The lines of a conditioner, which no other class has then.

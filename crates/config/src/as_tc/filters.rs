@@ -2,36 +2,15 @@
 //! so lists become their combinations.
 
 use super::script::{Line, Port, Script};
+use crate::device::headers::{self, Ip, combined, each, may_have_ports};
 use perhop_core::classify::{Match, Prefix, Protocol};
 use std::collections::BTreeSet;
-use std::net::IpAddr;
 
-/// A version of IP: a filter knows the headers of one.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Ip {
-    V4,
-    V6,
-}
-
-impl Ip {
-    /// Those that pass a line: networks of a scenario have IPv4.
-    pub(super) fn on(line: Line) -> &'static [Self] {
-        match line {
-            Line::Virtual => &[Self::V4],
-            Line::Real => &[Self::V4, Self::V6],
-        }
-    }
-
-    /// What `protocol` calls it.
-    pub(super) const fn name(self) -> &'static str {
-        match self {
-            Self::V4 => "ip",
-            Self::V6 => "ipv6",
-        }
-    }
-
-    const fn has(self, address: IpAddr) -> bool {
-        matches!((self, address), (Self::V4, IpAddr::V4(_)) | (Self::V6, IpAddr::V6(_)))
+/// The versions of IP that pass a line: networks of a scenario have IPv4.
+const fn versions(line: Line) -> &'static [Ip] {
+    match line {
+        Line::Virtual => &[Ip::V4],
+        Line::Real => &[Ip::V4, Ip::V6],
     }
 }
 
@@ -49,7 +28,7 @@ pub(super) struct Group {
 /// # Errors
 /// What tc cannot say.
 pub(super) fn groups(matches: &Match, port: &Port<'_>, apart: bool) -> Result<Vec<Group>, String> {
-    let both = if apart { Ip::on(port.line) } else { &[] };
+    let both = if apart { versions(port.line) } else { &[] };
     if *matches == Match::default() {
         return Ok(anyhow("matchall", both));
     }
@@ -57,7 +36,7 @@ pub(super) fn groups(matches: &Match, port: &Port<'_>, apart: bool) -> Result<Ve
         return Ok(passed(matches, port)?.iter().flat_map(|filter| anyhow(filter, both)).collect());
     }
     let of = |ip: &Ip| Ok(Group { protocol: ip.name(), ip: Some(*ip), filters: filters(matches, *ip)? });
-    let groups: Result<Vec<_>, String> = Ip::on(port.line).iter().map(of).collect();
+    let groups: Result<Vec<_>, String> = versions(port.line).iter().map(of).collect();
     Ok(groups?.into_iter().filter(|group| !group.filters.is_empty()).collect())
 }
 
@@ -132,15 +111,11 @@ fn filters(matches: &Match, ip: Ip) -> Result<Vec<String>, String> {
         each(&matches.destination_port, |port| format!("dst_port {port}")),
         traffic_class(matches),
     ];
-    let mut found = fields.into_iter().flatten().fold(vec!["flower".to_owned()], |all, field| combined(&all, &field));
+    let mut found = combined("flower", fields);
     // The kernel takes no filter twice.
     let mut known = BTreeSet::new();
     found.retain(|filter| known.insert(filter.clone()));
     Ok(found)
-}
-
-fn combined(all: &[String], field: &[String]) -> Vec<String> {
-    all.iter().flat_map(|filter| field.iter().map(move |word| format!("{filter} {word}"))).collect()
 }
 
 /// Code points, ECN fields, or both: the byte that has them, and the bits of it that are asked for.
@@ -152,23 +127,16 @@ fn traffic_class(matches: &Match) -> Option<Vec<String>> {
     stated.then(|| dscp.iter().flat_map(|dscp| ecn.iter().map(move |ecn| word(*dscp, *ecn))).collect())
 }
 
-/// `None`: nothing is stated.
-fn each<T, W>(list: &[T], word: impl Fn(&T) -> W) -> Option<Vec<W>> {
-    (!list.is_empty()).then(|| list.iter().map(word).collect())
-}
-
 fn addresses(key: &str, prefixes: &[Prefix], ip: Ip) -> Option<Vec<String>> {
-    let own = prefixes.iter().filter(|it| ip.has(it.0.addr()));
+    let own = prefixes.iter().filter(|it| ip.has(it));
     (!prefixes.is_empty()).then(|| own.map(|it| format!("{key} {}", it.0)).collect())
 }
 
-/// Of the protocols with ports, where ports are stated: `flower` has to know whose it looks at.
+/// `flower` has to know at whose ports it looks.
 fn protocols(matches: &Match, ip: Ip) -> Option<Vec<String>> {
-    let ported = [Protocol::TCP, Protocol::UDP];
-    let asks = !matches.source_port.is_empty() || !matches.destination_port.is_empty();
-    let stated = if asks && matches.protocol.is_empty() { &ported[..] } else { &matches.protocol };
-    let of_other = if ip == Ip::V4 { Protocol::ICMPV6 } else { Protocol::ICMP };
-    let possible = stated.iter().filter(|it| (!asks || ported.contains(it)) && **it != of_other);
+    let (stated, of_other) =
+        (headers::protocols(matches), if ip == Ip::V4 { Protocol::ICMPV6 } else { Protocol::ICMP });
+    let possible = stated.iter().filter(|it| may_have_ports(matches, **it) && **it != of_other);
     (!stated.is_empty()).then(|| possible.map(protocol).collect())
 }
 
@@ -207,7 +175,7 @@ mod tests {
     #[test]
     fn a_version_has_only_its_own() {
         let of =
-            |matches: &Match| Ip::on(Line::Real).iter().map(|ip| filters(matches, *ip).unwrap()).collect::<Vec<_>>();
+            |matches: &Match| versions(Line::Real).iter().map(|ip| filters(matches, *ip).unwrap()).collect::<Vec<_>>();
         let [icmp, gre] = [Protocol::ICMP, Protocol(47)].map(|it| Match { protocol: vec![it], ..Match::default() });
         assert_eq!(of(&icmp), [vec!["flower ip_proto icmp".to_owned()], Vec::new()]);
         assert_eq!(of(&gre)[1], ["flower ip_proto 0x2f"]);

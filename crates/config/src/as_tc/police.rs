@@ -1,10 +1,11 @@
 //! Conditioners as filters at a port's egress, tried in the file's order. tc meters with one kind: a token bucket, with an action
 //! for what conforms and one for what exceeds. Code points are written by `pedit`, and the header's checksum by `csum`.
 
-use super::filters::{Chain, Group, Ip, count, groups};
+use super::filters::{Chain, Group, count, groups};
 use super::script::{Line, Port, Script};
 use super::{labels, leaves, ports, words};
 use crate::device::classes;
+use crate::device::headers::Ip;
 use crate::tc::limits::POLICE_MTU;
 use perhop_core::accounting::Accounting;
 use perhop_core::arithmetic::Arithmetic;

@@ -2,6 +2,8 @@
 
 /// The classes of a scheduler.
 pub(crate) mod classes;
+/// Which headers a match asks for.
+pub(crate) mod headers;
 /// What cannot be said, and what is otherwise.
 pub(crate) mod notes;
 

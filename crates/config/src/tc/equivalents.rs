@@ -45,43 +45,21 @@ const fn equivalent(of: &'static str, key: &'static str, line: &'static str, not
 
 const FILTER: &str = "tc filter .. flower .. flowid CLASS";
 const BANDS: &str = "prio bands N priomap ..";
+const CLASSFUL: &str = "ets|drr|htb|hfsc";
+const LIMITED: &str = "action police rate BPS burst BYTES conform-exceed drop/ok";
 
 /// Keys that are separate commands.
 pub const EQUIVALENTS: &[Equivalent] = &[
     equivalent("strict-priority", "classes[].name", BANDS, "a number"),
-    equivalent("strict-priority", "classes[].for", FILTER, "or `priomap`"),
-    equivalent("strict-priority", "classes[].match", FILTER, ""),
-    equivalent(
-        "strict-priority",
-        "classes[].rate",
-        "action police rate BPS burst BYTES conform-exceed drop/ok",
-        "of its filter; `always` only",
-    ),
-    equivalent(
-        "strict-priority",
-        "classes[].burst",
-        "action police rate BPS burst BYTES conform-exceed drop/ok",
-        "bytes",
-    ),
+    equivalent(CLASSFUL, "classes[].name", "tc class .. classid CLASS", "a number"),
+    equivalent("htb|hfsc", "classes[].parent", "tc class .. parent CLASS", "a number"),
+    equivalent("strict-priority|ets", "classes[].for", FILTER, "or `priomap`"),
+    equivalent("drr|htb|hfsc", "classes[].for", FILTER, ""),
+    equivalent("strict-priority|ets|drr|htb|hfsc", "classes[].match", FILTER, ""),
+    equivalent("strict-priority", "classes[].rate", LIMITED, "of its filter; `always` only"),
+    equivalent("strict-priority", "classes[].burst", LIMITED, "bytes"),
     equivalent("strict-priority", "classes[].queue", BANDS, "a queueing discipline below the band"),
-    equivalent("ets", "classes[].name", "tc class .. classid CLASS", "a number"),
-    equivalent("ets", "classes[].for", FILTER, "or `priomap`"),
-    equivalent("ets", "classes[].match", FILTER, ""),
-    equivalent("ets", "classes[].queue", "tc qdisc .. parent CLASS", ""),
-    equivalent("drr", "classes[].name", "tc class .. classid CLASS", "a number"),
-    equivalent("drr", "classes[].for", FILTER, ""),
-    equivalent("drr", "classes[].match", FILTER, ""),
-    equivalent("drr", "classes[].queue", "tc qdisc .. parent CLASS", ""),
-    equivalent("htb", "classes[].name", "tc class .. classid CLASS", "a number"),
-    equivalent("htb", "classes[].parent", "tc class .. parent CLASS", "a number"),
-    equivalent("htb", "classes[].for", FILTER, ""),
-    equivalent("htb", "classes[].match", FILTER, ""),
-    equivalent("htb", "classes[].queue", "tc qdisc .. parent CLASS", ""),
-    equivalent("hfsc", "classes[].name", "tc class .. classid CLASS", "a number"),
-    equivalent("hfsc", "classes[].parent", "tc class .. parent CLASS", "a number"),
-    equivalent("hfsc", "classes[].for", FILTER, ""),
-    equivalent("hfsc", "classes[].match", FILTER, ""),
-    equivalent("hfsc", "classes[].queue", "tc qdisc .. parent CLASS", ""),
+    equivalent(CLASSFUL, "classes[].queue", "tc qdisc .. parent CLASS", ""),
     equivalent("[queue]", "limit", "tc qdisc .. limit", "packets or bytes by the queueing discipline"),
     equivalent("[queue]", "drop", "pfifo_head_drop limit N", "packets"),
     equivalent(

@@ -10,13 +10,12 @@
 //! the next one after `continue`.
 
 use super::action::{self, action};
-use super::words::{Words, dscp, wanted};
+use super::words::{Words, dscp, length, wanted};
 use super::{Reader, class, matches};
-use crate::ios::plan::{Apart, At, Attached, Child, Class, ClassMap, Do, Police, Policy, Shape, Test, What, WithPlace};
+use crate::ios::plan::{Apart, At, Attached, Child, Class, ClassMap, Do, Police, Policy, Test, What, WithPlace};
 use crate::ios::tree::Row;
 use crate::model::Way;
 use perhop_core::classify::Match;
-use perhop_core::units::Length;
 
 /// What a policer beside a policy map is.
 const BESIDE: &str =
@@ -167,15 +166,10 @@ fn traffic_shape(words: &mut Words<'_>) -> Result<((Way, Class), Option<String>)
         "adaptive" | "fecn-adapt" => return Err("shaping that adapts to Frame Relay is not modelled".into()),
         word => return Err(wanted(word, "`rate` or `group`")),
     };
-    let rate = words.rate(1)?;
-    let bc = if words.is_number() { Some(words.bits()?) } else { None };
-    let be = if words.is_number() { Some(words.bits()?) } else { None };
-    it.shaping.shape = Some(Shape { at, peak: false, rate, bc, be });
+    it.shaping.shape = Some(class::rates_of_shape(words, 1, [&[], &[]])?);
     if words.is_number() {
         let count = words.count()?;
-        let packets = u32::try_from(count.is).map_err(|_| "a limit beyond 2^32 packets".to_owned())?;
-        let is: Length = class::in_packets(packets);
-        it.waiting.limit = Some(WithPlace { is, at: count.at });
+        it.waiting.limit = Some(WithPlace { is: length(count.is, "packets")?, at: count.at });
     }
     it.waiting.fair = Some(at);
     let group = if it.is_default() { "" } else { "; what leaves the shapers of groups shares the link by turns here" };

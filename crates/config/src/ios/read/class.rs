@@ -4,7 +4,7 @@ use super::police;
 use super::words::{Outcome, Words, wanted};
 use super::{action, wred};
 use crate::ios::plan::{Child, Class, Priority, Rate, Shape, Share, WithPlace};
-use perhop_core::units::{BitRate, Length};
+use perhop_core::units::BitRate;
 
 /// A word of a class, and how it is read.
 pub struct Word {
@@ -121,7 +121,6 @@ fn remaining(words: &mut Words<'_>) -> Result<Share, String> {
 
 /// `shape [average | peak] R [Bc [Be]] [account ..]`
 fn shape(class: &mut Class, words: &mut Words<'_>) -> Outcome {
-    let at = words.row().at();
     let peak = words.has("peak");
     if words.peek() == "max-buffers" {
         return no(words, "the buffers of the shaper are not modelled: `queue-limit` bounds what waits here");
@@ -130,11 +129,16 @@ fn shape(class: &mut Class, words: &mut Words<'_>) -> Outcome {
         return Err("shaping that adapts to Frame Relay is not modelled".into());
     }
     words.has("average");
-    let rate = if words.has("kbps") { words.rate(1_000)? } else { words.rate(1)? };
-    let bc = if words.is_number() { Some(words.bits()?) } else { None };
-    let be = if words.is_number() { Some(words.bits()?) } else { None };
-    class.shaping.shape = Some(Shape { at, peak, rate, bc, be });
+    let unit = if words.has("kbps") { 1_000 } else { 1 };
+    class.shaping.shape = Some(Shape { peak, ..rates_of_shape(words, unit, [&[], &[]])? });
     if words.has("account") { account(class, words) } else { Ok(None) }
+}
+
+/// `R [Bc [Be]]`: a rate of this unit, and bursts behind any of these words.
+pub fn rates_of_shape(words: &mut Words<'_>, unit: u64, names: [&[&str]; 2]) -> Result<Shape, String> {
+    let (at, rate) = (words.row().at(), words.rate(unit)?);
+    let [bc, be] = names.map(|names| (words.has_any(names) || words.is_number()).then(|| words.bits()));
+    Ok(Shape { at, peak: false, rate, bc: bc.transpose()?, be: be.transpose()? })
 }
 
 /// `account user-defined N [atm]`
@@ -213,11 +217,6 @@ fn congestion_control(_: &mut Class, words: &mut Words<'_>) -> Outcome {
         "tail-drop" => Ok(None),
         word => Err(format!("`{word}` without thresholds is not modelled")),
     }
-}
-
-/// A limit in one unit.
-pub const fn in_packets(count: u32) -> Length {
-    Length::Packets(perhop_core::units::Packets::new(count))
 }
 
 /// A rate of IOS's `bandwidth`.

@@ -1,167 +1,140 @@
-//! The lines of a class as devices print them: one row each.
+//! The lines of a class as devices print them, in patterns: by the words of the class.
 
 use super::show_output::About;
-use super::show_pattern::numbers;
-use crate::ios::plan::{Bits, Burst, Class, Priority, Rate, Shape, Share, WithPlace};
+use super::show_pattern::{Hole, holes};
+use crate::ios::plan::{Class, Priority, Rate, Shape, WithPlace};
 use crate::ios::read::words::{Outcome, Words};
-use crate::ios::read::{Reader, action, police};
+use crate::ios::read::{Reader, action, class, police};
 use crate::ios::tree::Row;
-use perhop_core::units::{BitRate, Bytes, Length, Packets, Span};
+use crate::text::Word;
 
-/// Lines of counters: pattern, what counts, and the names of the numbers.
-const COUNTERS: &[(&str, &str, &[&str])] = &[
-    ("# packets # bytes", "class", &["packets", "bytes"]),
-    ("# packets", "class", &["packets"]),
-    ("# minute offered rate # bps drop rate # bps", "class", &["interval_min", "offered_bps", "drop_bps"]),
-    ("# minute offered rate # bps", "class", &["interval_min", "offered_bps"]),
-    ("# minute rate # bps", "class", &["interval_min", "offered_bps"]),
-    ("# second offered rate # bps drop rate # bps", "class", &["interval_s", "offered_bps", "drop_bps"]),
-    ("# seconds offered rate # bps drop rate # bps", "class", &["interval_s", "offered_bps", "drop_bps"]),
-    ("# second offered rate # bps", "class", &["interval_s", "offered_bps"]),
-    ("# second rate # bps", "class", &["interval_s", "offered_bps"]),
-    ("(queue depth/total drops/no-buffer drops) #/#/#", "queue", &["queue_depth", "total_drops", "no_buffer_drops"]),
-    ("depth/total drops/no-buffer drops) #/#/#", "queue", &["queue_depth", "total_drops", "no_buffer_drops"]),
-    ("(depth/total drops/no-buffer drops) #/#/#", "queue", &["queue_depth", "total_drops", "no_buffer_drops"]),
+/// What a line says.
+#[derive(Clone, Copy, Debug)]
+enum Says {
+    /// What comes next, or what other lines say, too.
+    Heading,
+    /// Counters of this kind, by the names that the pattern has.
+    Counts(&'static str),
+    /// Packets of a colour of the policer, before their actions.
+    Colour(usize),
+    /// What is typed so.
+    Typed(&'static str),
+    /// Something of the class that is not typed so.
+    Sets(fn(&mut Class, &Row<'_>, &[Hole<'_>]) -> Outcome),
+}
+use Says::{Colour, Counts, Heading, Sets, Typed};
+
+/// The lines.
+const LINES: &[(Says, &str)] = &[
+    (Counts("class"), "#packets packets [#bytes bytes]"),
+    (Counts("class"), "#interval_min minute [offered] rate #offered_bps bps [drop rate #drop_bps bps]"),
+    (Counts("class"), "#interval_s second|seconds [offered] rate #offered_bps bps [drop rate #drop_bps bps]"),
+    (Heading, "Counters last updated *"),
+    // queue-limit
+    (Typed("queue-limit #limit packets"), "queue limit #limit [packets|(packets)]"),
+    (Typed("queue-limit #limit bytes"), "queue limit [# us/|ms/] #limit bytes"),
+    (Typed("queue-limit #limit us"), "queue limit #limit us"),
+    (Typed("queue-limit #limit ms"), "queue limit #limit ms"),
     (
-        "(queue depth/total drops/no-buffer drops/flowdrops) #/#/#/#",
-        "queue",
-        &["queue_depth", "total_drops", "no_buffer_drops", "flowdrops"],
+        Counts("queue"),
+        "[(queue] depth/total|(depth/total drops/no-buffer drops) #queue_depth,total_drops,no_buffer_drops",
     ),
-    ("(pkts output/bytes output) #/#", "queue", &["pkts_output", "bytes_output"]),
-    ("(pkts queued/bytes queued) #/#", "queue", &["pkts_queued", "bytes_queued"]),
-    ("(pkts matched/bytes matched) #/#", "queue", &["pkts_matched", "bytes_matched"]),
-    ("(total drops) #", "queue", &["total_drops"]),
-    ("(total drops/no-buffer drops) #/#", "queue", &["total_drops", "no_buffer_drops"]),
-    ("(bytes output) #", "queue", &["bytes_output"]),
-    ("(queue depth) #", "queue", &["queue_depth"]),
-    ("(pkts output) #", "queue", &["pkts_output"]),
-    ("Mean queue depth: # packets", "random-detect", &["mean_queue_depth_packets"]),
-    ("Mean queue depth: # bytes", "random-detect", &["mean_queue_depth_bytes"]),
-    ("Mean queue depth: # ms/ # bytes", "random-detect", &["mean_queue_depth_ms", "mean_queue_depth_bytes"]),
-    ("Mean queue depth: # us/ # bytes", "random-detect", &["mean_queue_depth_us", "mean_queue_depth_bytes"]),
-    ("mean queue depth: #", "random-detect", &["mean_queue_depth"]),
-    ("conformed # bps exceeded # bps violated # bps", "police", &["conformed_bps", "exceeded_bps", "violated_bps"]),
-    ("conformed # bps exceed # bps violate # bps", "police", &["conformed_bps", "exceeded_bps", "violated_bps"]),
-    ("conformed # bps exceeded # bps", "police", &["conformed_bps", "exceeded_bps"]),
-    ("conformed # bps exceed # bps", "police", &["conformed_bps", "exceeded_bps"]),
-    ("conformed # pps exceeded # pps *", "police", &["conformed_pps", "exceeded_pps"]),
-    ("Packets marked #", "set", &["packets_marked"]),
-];
-
-/// Packets of a colour, before their actions.
-const COLOURED: &[(&str, usize, &[&str])] = &[
-    ("conformed # packets # bytes *", 0, &["conformed_packets", "conformed_bytes"]),
-    ("exceeded # packets # bytes *", 1, &["exceeded_packets", "exceeded_bytes"]),
-    ("violated # packets # bytes *", 2, &["violated_packets", "violated_bytes"]),
-    ("conformed # bytes *", 0, &["conformed_bytes"]),
-    ("exceeded # bytes *", 1, &["exceeded_bytes"]),
-    ("violated # bytes *", 2, &["violated_bytes"]),
-    ("conformed # packets *", 0, &["conformed_packets"]),
-    ("exceeded # packets *", 1, &["exceeded_packets"]),
-    ("violated # packets *", 2, &["violated_packets"]),
-];
-
-/// Lines that only say what comes next, or what other lines say, too.
-const HEADINGS: &[&str] = &[
-    "Queueing",
-    "QoS Set",
-    "Weighted Fair Queueing",
-    "Marker statistics: *",
-    "Output Queue: Conversation #",
-    "Output Queue: *",
-    "Maximum Number of Hashed Queues #",
-    "(total queued/total drops/no-buffer drops) #/#/#",
-    "(total drops/bytes drops) #/#",
-    "Traffic Shaping",
-    "Target/Average Byte Sustain Excess Interval Increment",
-    "Rate Limit bits/int bits/int (ms) (bytes)",
-    "Adapt Queue Packets Bytes Packets Bytes Shaping",
-    "Active Depth Delayed Delayed Active",
-    "- # # # # # *",
-    "Counters last updated *",
-];
-
-/// What a line says of a class.
-type Says = fn(&mut Class, &Row<'_>, &[u64]) -> Outcome;
-
-/// Lines of settings.
-const SETTINGS: &[(&str, Says)] = &[
-    ("queue limit # packets", |class, row, n| limit(class, row, packets(n[0])?)),
-    ("queue limit # bytes", |class, row, n| limit(class, row, bytes(n[0]))),
-    ("queue limit # (packets)", |class, row, n| limit(class, row, packets(n[0])?)),
-    ("queue limit # us/ # bytes", |class, row, n| limit(class, row, bytes(n[1]))),
-    ("queue limit # ms/ # bytes", |class, row, n| limit(class, row, bytes(n[1]))),
-    ("queue limit # us", |class, row, n| limit(class, row, time(n[0], 1_000))),
-    ("queue limit # ms", |class, row, n| limit(class, row, time(n[0], 1_000_000))),
-    ("queue limit #", |class, row, n| limit(class, row, packets(n[0])?)),
-    ("shape (average) cir # bc # be #", |class, row, n| shaped(class, row, (false, n))),
-    ("shape (average) cir # bc # be # *", |class, row, n| shaped(class, row, (false, n))),
-    ("shape (peak) cir # bc # be #", |class, row, n| shaped(class, row, (true, n))),
-    ("target shape rate #", target),
-    ("#/# # # # # #", shaped_by_table),
-    ("bandwidth: # kbps", |class, row, n| share(class, row, kbit(n[0]))),
-    ("bandwidth # kbps", |class, row, n| share(class, row, kbit(n[0]))),
-    ("bandwidth # (kbps)", |class, row, n| share(class, row, kbit(n[0]))),
-    ("bandwidth # (%)", |class, row, n| share(class, row, Share::Percent(n[0] as f64))),
-    ("bandwidth # (kbps) Max Threshold # (packets)", |class, row, n| share(class, row, kbit(n[0]))),
-    ("bandwidth # (%) Max Threshold # (packets)", |class, row, n| share(class, row, Share::Percent(n[0] as f64))),
-    ("bandwidth # (# kbps)", |class, row, n| share(class, row, Share::Percent(n[0] as f64))),
-    ("bandwidth remaining ratio #", |class, row, n| share(class, row, Share::RemainingRatio(n[0]))),
-    ("bandwidth remaining #", |class, row, n| share(class, row, Share::RemainingPercent(n[0] as f64))),
-    ("bandwidth remaining # (%)", |class, row, n| share(class, row, Share::RemainingPercent(n[0] as f64))),
-    ("Priority Level: #", |class, _, n| level(class, n[0])),
-    ("Priority: *", priority),
-    ("Strict Priority *", priority),
-    ("bandwidth # (kbps) burst # (bytes)", strict),
-    ("Exp-weight-constant: # *", weight),
-    ("exponential weight: #", weight),
-    ("exponential weight #", weight),
-    ("packet-based wred exponential weight #", weight),
-    ("byte-based wred exponential weight #", weight),
-    ("time-based wred exponential weight #", weight),
-    ("percent-based wred exponential weight #", weight),
-    ("Overhead Accounting *", |_, _, _| Ok(Some("its bytes are not printed: they are not counted".into()))),
-    ("explicit congestion notification", |class, row, _| {
-        class.waiting.wred.get_or_insert_default().ecn = Some(row.at());
-        Ok(None)
-    }),
-    ("Fair-queue: *", fair),
-    ("Flow Based Fair Queueing *", fair),
-    ("police: *", policed),
-    ("cir # *", policed),
-    ("rate # *", policed),
-    ("pir # *", |class, row, _| police::below(class, &mut Words::new(row, 0))),
-    ("peak-rate # *", |class, row, _| police::below(class, &mut Words::new(row, 0))),
-    ("# bps # limit # extended limit", bare_policer),
+    (
+        Counts("queue"),
+        "(queue depth/total drops/no-buffer drops/flowdrops) #queue_depth,total_drops,no_buffer_drops,flowdrops",
+    ),
+    (Counts("queue"), "(pkts output/bytes output) #pkts_output,bytes_output"),
+    (Counts("queue"), "(pkts queued/bytes queued) #pkts_queued,bytes_queued"),
+    (Counts("queue"), "(pkts matched/bytes matched) #pkts_matched,bytes_matched"),
+    (Counts("queue"), "(total drops) #total_drops"),
+    (Counts("queue"), "(total drops/no-buffer drops) #total_drops,no_buffer_drops"),
+    (Counts("queue"), "(bytes output) #bytes_output"),
+    (Counts("queue"), "(queue depth) #queue_depth"),
+    (Counts("queue"), "(pkts output) #pkts_output"),
+    (Heading, "Queueing"),
+    (Heading, "Output Queue: [Conversation #] *"),
+    // shape
+    (Typed("shape average #rate #bc #be"), "shape (average) cir #rate bc #bc be #be *"),
+    (Typed("shape peak #rate #bc #be"), "shape (peak) cir #rate bc #bc be #be"),
+    (Sets(table_of_shape), "#target,rate # #bc #be # #"),
+    (Sets(target), "target shape rate #rate"),
+    (Sets(|_, _, _| Ok(Some("its bytes are not printed: they are not counted".into()))), "Overhead Accounting *"),
+    (Heading, "Traffic Shaping"),
+    (Heading, "Target/Average Byte Sustain Excess Interval Increment"),
+    (Heading, "Rate Limit bits/int bits/int (ms) (bytes)"),
+    (Heading, "Adapt Queue Packets Bytes Packets Bytes Shaping"),
+    (Heading, "Active Depth Delayed Delayed Active"),
+    (Heading, "- # # # # # *"),
+    // bandwidth
+    (Typed("bandwidth #rate"), "bandwidth:|bandwidth #rate kbps"),
+    (Typed("bandwidth #rate"), "bandwidth #rate (kbps) [Max Threshold # (packets)]"),
+    (Typed("bandwidth percent #percent"), "bandwidth #percent (%) [Max Threshold # (packets)]"),
+    (Typed("bandwidth percent #percent"), "bandwidth #percent (# kbps)"),
+    (Typed("bandwidth remaining ratio #ratio"), "bandwidth remaining ratio #ratio"),
+    (Typed("bandwidth remaining percent #percent"), "bandwidth remaining #percent [(%)]"),
+    // priority
+    (Sets(level), "Priority Level: #level"),
+    (Sets(priority), "Priority: *"),
+    (Sets(priority), "Strict Priority *"),
+    (Sets(strict), "bandwidth #rate (kbps) burst #burst (bytes)"),
+    // random-detect
+    (Sets(weight), "Exp-weight-constant: #weight *"),
+    (Sets(weight), "[packet-based|byte-based|time-based|percent-based wred] exponential weight:|weight #weight"),
+    (Typed("random-detect ecn"), "explicit congestion notification"),
+    (Counts("random-detect"), "Mean queue depth: #mean_queue_depth_packets packets"),
+    (Counts("random-detect"), "Mean queue depth: #mean_queue_depth_bytes bytes"),
+    (Counts("random-detect"), "Mean queue depth: #mean_queue_depth_ms ms/ #mean_queue_depth_bytes bytes"),
+    (Counts("random-detect"), "Mean queue depth: #mean_queue_depth_us us/ #mean_queue_depth_bytes bytes"),
+    (Counts("random-detect"), "mean queue depth: #mean_queue_depth"),
+    (Counts("afd"), "Total Drops(Bytes) : #total_drops_bytes"),
+    (Counts("afd"), "Total Drops(Packets) : #total_drops_packets"),
+    // fair-queue
+    (Typed("fair-queue"), "Fair-queue: *"),
+    (Typed("fair-queue"), "Flow Based Fair Queueing *"),
+    (Heading, "Weighted Fair Queueing"),
+    (Heading, "Maximum Number of Hashed Queues #"),
+    (Heading, "(total queued/total drops/no-buffer drops) #,,"),
+    (Heading, "(total drops/bytes drops) #,"),
+    // police
+    (Sets(policed), "police: *"),
+    (Sets(policed), "cir|rate # *"),
+    (Sets(|class, row, _| police::below(class, &mut Words::new(row, 0))), "pir|peak-rate # *"),
+    (Typed("police #rate #bc #be"), "#rate bps #bc limit #be extended limit"),
+    (Colour(0), "conformed #conformed_packets packets [#conformed_bytes bytes] *"),
+    (Colour(0), "conformed #conformed_bytes bytes *"),
+    (Colour(1), "exceeded #exceeded_packets packets [#exceeded_bytes bytes] *"),
+    (Colour(1), "exceeded #exceeded_bytes bytes *"),
+    (Colour(2), "violated #violated_packets packets [#violated_bytes bytes] *"),
+    (Colour(2), "violated #violated_bytes bytes *"),
+    (
+        Counts("police"),
+        "conformed #conformed_bps bps exceeded|exceed #exceeded_bps bps [violated|violate #violated_bps bps]",
+    ),
+    (Counts("police"), "conformed #conformed_pps pps exceeded #exceeded_pps pps *"),
+    // set
+    (Counts("set"), "Packets marked #packets_marked"),
+    (Heading, "QoS Set"),
+    (Heading, "Marker statistics: *"),
 ];
 
 impl Reader {
     /// Counters; `None` if the line has none.
     pub(super) fn counters(&mut self, row: &Row<'_>) -> Option<Outcome> {
-        for (pattern, colour, names) in COLOURED {
-            if let Some(numbers) = numbers(pattern, row) {
-                self.shown.colour = Some(*colour);
-                self.counted("police", (names, &numbers), row);
-                return Some(self.action_behind(row));
+        let (says, holes) = line(row)?;
+        let kind = match says {
+            Heading => return Some(Ok(None)),
+            Colour(colour) => {
+                self.shown.colour = Some(colour);
+                "police".to_owned()
             }
-        }
-        if HEADINGS.iter().any(|pattern| numbers(pattern, row).is_some()) {
-            return Some(Ok(None));
-        }
-        let (_, kind, names, numbers) =
-            COUNTERS.iter().find_map(|(pattern, kind, names)| Some((pattern, kind, names, numbers(pattern, row)?)))?;
-        let kind = match *kind {
-            "set" => format!("set {}", self.shown.set),
-            "class" if self.shown.open.tests > 0 => format!("match {}", self.shown.open.tests),
-            kind => kind.to_owned(),
+            Counts("set") => format!("set {}", self.shown.set),
+            Counts("class") if self.shown.open.tests > 0 => format!("match {}", self.shown.open.tests),
+            Counts(kind) => kind.to_owned(),
+            Typed(_) | Sets(_) => return None,
         };
-        self.counted(&kind, (names, &numbers), row);
-        Some(Ok(None))
-    }
-
-    fn counted(&mut self, kind: &str, (names, numbers): (&[&'static str], &[u64]), row: &Row<'_>) {
-        let counts: Vec<_> = names.iter().copied().zip(numbers.iter().copied()).collect();
-        self.count(kind, row.at(), &counts);
+        let counts: Vec<_> = holes.iter().map(|hole| (hole.name, hole.number)).collect();
+        self.count(&kind, row.at(), &counts);
+        Some(if matches!(says, Colour(_)) { self.action_behind(row) } else { Ok(None) })
     }
 
     /// `conformed 15 packets, 6210 bytes; action:transmit`
@@ -189,8 +162,8 @@ impl Reader {
     }
 
     fn line_of_priority(&mut self, (policy, level): (usize, u64), row: &Row<'_>) -> Option<Outcome> {
-        if let Some(numbers) = numbers("priority level #", row) {
-            self.shown.about = About::Priority(numbers[0]);
+        if let Some(holes) = holes("priority level #", row) {
+            self.shown.about = About::Priority(holes[0].number);
             return Some(Ok(None));
         }
         let mut scratch = Class::default();
@@ -232,7 +205,7 @@ impl Reader {
                 Some(cir_of_shape(&mut self.plan.policies[policy].classes[class], row))
             }
             ("priority", _) => None,
-            _ if HEADINGS.iter().any(|pattern| numbers(pattern, row).is_some()) => Some(Ok(None)),
+            _ if matches!(line(row), Some((Heading, _))) => Some(Ok(None)),
             _ => self
                 .row_of_wred((policy, class), row)
                 .or_else(|| capital(row).then(|| setting(&mut self.plan.policies[policy].classes[class], row))?),
@@ -271,104 +244,85 @@ fn capital(row: &Row<'_>) -> bool {
         || (word == "bandwidth" && row.words.iter().any(|word| word.text.starts_with('(')))
 }
 
+/// What a line says, with its numbers.
+fn line<'a>(row: &Row<'a>) -> Option<(Says, Vec<Hole<'a>>)> {
+    LINES.iter().find_map(|(says, pattern)| Some((*says, holes(pattern, row)?)))
+}
+
 fn setting(class: &mut Class, row: &Row<'_>) -> Option<Outcome> {
-    let (says, numbers) = SETTINGS.iter().find_map(|(pattern, says)| Some((says, numbers(pattern, row)?)))?;
-    Some(says(class, row, &numbers))
+    match line(row)? {
+        (Typed(line), holes) => Some(typed(class, row, (line, &holes))),
+        (Sets(sets), holes) => Some(sets(class, row, &holes)),
+        _ => None,
+    }
 }
 
-fn packets(count: u64) -> Result<Length, String> {
-    let count = u32::try_from(count).map_err(|_| "a limit beyond 2^32 packets".to_owned())?;
-    Ok(Length::Packets(Packets::new(count)))
-}
-
-const fn bytes(count: u64) -> Length {
-    Length::Bytes(Bytes::new(count))
-}
-
-const fn time(count: u64, unit: u64) -> Length {
-    Length::Time(Span::from_ns(count.saturating_mul(unit)))
-}
-
-const fn kbit(count: u64) -> Share {
-    Share::Rate(BitRate::bps(count.saturating_mul(1_000)))
-}
-
-fn limit(class: &mut Class, row: &Row<'_>, is: Length) -> Outcome {
-    class.waiting.limit = Some(WithPlace { is, at: row.at() });
-    Ok(None)
-}
-
-fn share(class: &mut Class, row: &Row<'_>, is: Share) -> Outcome {
-    class.bandwidth = Some(WithPlace { is, at: row.at() });
-    Ok(None)
-}
-
-/// `shape (average) cir R, bc B, be E`: bit/s and bits.
-fn shaped(class: &mut Class, row: &Row<'_>, (peak, n): (bool, &[u64])) -> Outcome {
-    let at = row.at();
-    let rate = WithPlace { is: Rate::Bits(BitRate::bps(n[0])), at };
-    let bits = |count: u64| Some(WithPlace { is: Bits::Count(count), at });
-    class.shaping.shape = Some(Shape { at, peak, rate, bc: bits(n[1]), be: bits(n[2]) });
-    Ok(None)
-}
-
-/// The row of the table below `Traffic Shaping`: target and average rate, the limit in bytes, bits sustained and in excess.
-fn shaped_by_table(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
-    shaped(class, row, (n[0] != n[1], &[n[1], n[3], n[4]]))
-}
-
-/// `Bandwidth 386 (kbps) Burst 9650 (Bytes)`, below `Strict Priority`.
-fn strict(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
-    let at = row.at();
-    let priority = class.priority.as_mut().ok_or("no priority comes before it")?;
-    priority.rate = Some(WithPlace { is: Rate::Bits(BitRate::bps(n[0].saturating_mul(1_000))), at });
-    priority.burst = Some(WithPlace { is: n[1], at });
-    Ok(None)
+/// Reads a line as it would be typed, with these numbers.
+fn typed(class: &mut Class, row: &Row<'_>, (line, holes): (&'static str, &[Hole<'_>])) -> Outcome {
+    let place = row.at().place;
+    let text = |part: &'static str| match part.strip_prefix('#') {
+        Some(name) => holes.iter().find(|hole| hole.name == name).map_or("", |hole| hole.text),
+        None => part,
+    };
+    let words = line.split(' ').map(|part| Word { text: text(part), place }).collect();
+    let typed = Row { words, ..*row };
+    let known = class::WORDS.iter().find(|known| known.word == typed.word(0));
+    known.map_or(Ok(None), |known| (known.read)(class, &mut Words::new(&typed, 1)))
 }
 
 /// What the shaper sends at: for `peak` more than the rate.
-fn target(class: &mut Class, _: &Row<'_>, n: &[u64]) -> Outcome {
+fn target(class: &mut Class, _: &Row<'_>, holes: &[Hole<'_>]) -> Outcome {
     let Some(shape) = &class.shaping.shape else { return Ok(None) };
     match shape.rate.is {
-        Rate::Bits(rate) if rate.bit_s() != n[0] && !shape.peak => {
+        Rate::Bits(rate) if rate.bit_s() != holes[0].number && !shape.peak => {
             Ok(Some("the shaper sends at the rate of `cir`, from which this differs".into()))
         }
         _ => Ok(None),
     }
 }
 
-fn level(class: &mut Class, level: u64) -> Outcome {
-    class.priority.as_mut().ok_or("no priority comes before it")?.level = level;
+/// The row of the table below `Traffic Shaping`: target and average rate, the limit in bytes, bits sustained and in excess.
+fn table_of_shape(class: &mut Class, row: &Row<'_>, holes: &[Hole<'_>]) -> Outcome {
+    let is_peak = holes[0].number != holes[1].number;
+    typed(class, row, (if is_peak { "shape peak #rate #bc #be" } else { "shape average #rate #bc #be" }, holes))
+}
+
+fn level(class: &mut Class, _: &Row<'_>, holes: &[Hole<'_>]) -> Outcome {
+    class.priority.as_mut().ok_or("no priority comes before it")?.level = holes[0].number;
     Ok(None)
 }
 
 /// `Priority: 30% (29961 kbps), burst bytes 749000, b/w exceed drops: 0`
-fn priority(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
+fn priority(class: &mut Class, row: &Row<'_>, _: &[Hole<'_>]) -> Outcome {
     let at = row.at();
     let word = |name: &str| row.words.iter().position(|word| word.text == name);
     let number = |at: usize| row.word(at).trim_start_matches('(').parse::<u64>().ok();
-    let kbit = word("kbps)").or_else(|| word("kbps")).and_then(|at| number(at.checked_sub(1)?));
-    let rate = kbit.map(|kbit| WithPlace { is: Rate::Bits(BitRate::bps(kbit.saturating_mul(1_000))), at });
+    let rate = word("kbps)").or_else(|| word("kbps")).and_then(|at| number(at.checked_sub(1)?));
+    let rate = rate.map(|kbit| WithPlace { is: Rate::Bits(class::kbit(kbit)), at });
     let burst = word("bytes").and_then(|at| number(at + 1)).map(|is| WithPlace { is, at });
-    let known = class.priority.as_ref().map_or(1, |priority| priority.level);
-    class.priority = Some(Priority { at, level: known, rate, burst });
+    let level = class.priority.as_ref().map_or(1, |priority| priority.level);
+    class.priority = Some(Priority { at, level, rate, burst });
     Ok(None)
 }
 
-fn weight(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
+/// `Bandwidth 386 (kbps) Burst 9650 (Bytes)`, below `Strict Priority`.
+fn strict(class: &mut Class, row: &Row<'_>, holes: &[Hole<'_>]) -> Outcome {
+    let (at, priority) = (row.at(), class.priority.as_mut().ok_or("no priority comes before it")?);
+    priority.rate = Some(WithPlace { is: Rate::Bits(class::kbit(holes[0].number)), at });
+    priority.burst = Some(WithPlace { is: holes[1].number, at });
+    Ok(None)
+}
+
+/// The average of WRED, which is enabled where a device prints it.
+fn weight(class: &mut Class, row: &Row<'_>, holes: &[Hole<'_>]) -> Outcome {
     let wred = class.waiting.wred.get_or_insert_default();
     (wred.at, wred.whole) = (wred.at.or(Some(row.at())), true);
-    wred.weight = Some(WithPlace { is: n[0], at: row.at() });
-    Ok(None)
-}
-
-fn fair(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
-    class.waiting.fair = Some(row.at());
+    wred.weight = Some(WithPlace { is: holes[0].number, at: row.at() });
     Ok(None)
 }
 
 /// `police:`, `cir R bps, bc B bytes`, `rate R pps, burst B packets`
-fn policed(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
+fn policed(class: &mut Class, row: &Row<'_>, _: &[Hole<'_>]) -> Outcome {
     let first = usize::from(row.word(0).eq_ignore_ascii_case("police:"));
     if row.words.len() == first {
         return Ok(None);
@@ -382,27 +336,13 @@ fn policed(class: &mut Class, row: &Row<'_>, _: &[u64]) -> Outcome {
     outcome
 }
 
-/// `8000 bps, 1500 limit, 1500 extended limit`
-fn bare_policer(class: &mut Class, row: &Row<'_>, n: &[u64]) -> Outcome {
-    let at = row.at();
-    let burst = |count: u64| Some(WithPlace { is: Burst::Bytes(count), at });
-    let cir = WithPlace { is: Rate::Bits(BitRate::bps(n[0])), at };
-    let actions = [None, None, None];
-    let it = crate::ios::plan::Police { at, cir, bc: burst(n[1]), pir: None, be: burst(n[2]), actions, aware: None };
-    class.police = Some(it);
-    Ok(None)
-}
-
 /// `cir 100000000 (bps) bc 80000000 (bits) be 60000000 (bits)`
 fn cir_of_shape(class: &mut Class, row: &Row<'_>) -> Outcome {
-    let at = row.at();
     let mut words = Words::new(row, 1);
-    let rate = words.rate(1)?;
-    let bc = if words.has("bc") { Some(words.bits()?) } else { None };
-    let be = if words.has("be") { Some(words.bits()?) } else { None };
-    class.shaping.shape = Some(Shape { at, peak: class.shaping.peak, rate, bc, be });
+    let shape = class::rates_of_shape(&mut words, 1, [&["bc"], &["be"]])?;
+    class.shaping.shape = Some(Shape { peak: class.shaping.peak, ..shape });
     if words.has("account") {
-        return crate::ios::read::class::account(class, &mut words);
+        return class::account(class, &mut words);
     }
     words.end().map(|()| None)
 }

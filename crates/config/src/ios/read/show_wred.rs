@@ -6,13 +6,13 @@
 //! af31    1300/650000  84/42000     0/0         32       64       1/10     0        25             50             1/10
 //! ```
 
-use super::show_pattern::numbers;
+use super::show_pattern::holes;
 use super::wred::DENOMINATOR;
 use crate::ios::plan::{Basis, Of, Profile, WithPlace, Wred};
 use crate::ios::read::Reader;
-use crate::ios::read::words::{Outcome, Words, dscp};
+use crate::ios::read::words::{Outcome, Words, dscp, length};
 use crate::ios::tree::Row;
-use perhop_core::units::{Bytes, Length, Packets, Span};
+use perhop_core::units::Length;
 
 /// The columns of a table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct Columns {
     /// Which field the rows are for.
     field: Field,
     /// The unit of the thresholds, where they have one number.
-    unit: Unit,
+    unit: &'static str,
     /// Thresholds of the virtual class whose code points come next, in percent of the limit.
     virtual_class: Option<(u64, u64)>,
 }
@@ -41,23 +41,16 @@ enum Field {
     Other,
 }
 
-/// A unit of thresholds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Unit {
-    #[default]
-    Packets,
-    Bytes,
-    Ms,
-    Us,
-    Percent,
-}
-
 impl Reader {
     /// A heading or a row of a table; `None` if the line is neither.
     pub(super) fn row_of_wred(&mut self, at: (usize, usize), row: &Row<'_>) -> Option<Outcome> {
         if let Some(field) = heading(row) {
-            let unit = if self.shown.percent { Unit::Percent } else { self.unit_of_limit(at) };
-            self.shown.table = Columns { field, unit: threshold_unit(row).unwrap_or(unit), virtual_class: None };
+            let unit = if self.shown.percent { "%" } else { self.unit_of_limit(at) };
+            self.shown.table = Columns {
+                field,
+                unit: row.word(1).strip_prefix("min-threshold").and_then(self::unit).unwrap_or(unit),
+                virtual_class: None,
+            };
             self.wred_of(at)?.at.get_or_insert(row.at());
             return Some(Ok(None));
         }
@@ -78,26 +71,19 @@ impl Reader {
 
     /// Approximate fair drop: WRED by virtual classes, each with its thresholds and then its code points.
     fn row_of_afd(&mut self, at: (usize, usize), row: &Row<'_>) -> Option<Outcome> {
-        if numbers("AFD WRED STATS *", row).is_some() || numbers("Virtual Class *", row).is_some() {
+        if ["AFD WRED STATS *", "Virtual Class *"].iter().any(|pattern| holes(pattern, row).is_some()) {
             self.shown.table = Columns::default();
             return Some(Ok(None));
         }
-        if let Some(n) = numbers("# # / # *", row) {
-            self.shown.table.virtual_class = Some((n[1], n[2]));
-            self.shown.afd = n[0];
+        if let Some(holes) = holes("# # / # *", row) {
+            let [class, min, max] = [0, 1, 2].map(|i| holes[i].number);
+            self.shown.table.virtual_class = Some((min, max));
+            self.shown.afd = class;
             self.counted_by_afd(row, ("(Byte)", 4), ["transmit_bytes", "random_drop_bytes"]);
             return Some(Ok(None));
         }
         if row.word(0).starts_with("(Pkts)") {
             self.counted_by_afd(row, ("(Pkts)", 0), ["transmit_packets", "random_drop_packets"]);
-            return Some(Ok(None));
-        }
-        if let Some(n) = numbers("Total Drops(Bytes) : #", row) {
-            self.count("afd", row.at(), &[("total_drops_bytes", n[0])]);
-            return Some(Ok(None));
-        }
-        if let Some(n) = numbers("Total Drops(Packets) : #", row) {
-            self.count("afd", row.at(), &[("total_drops_packets", n[0])]);
             return Some(Ok(None));
         }
         let (min, max) = self.shown.table.virtual_class?;
@@ -131,11 +117,11 @@ impl Reader {
     }
 
     /// Tables without units are in those of the limit.
-    fn unit_of_limit(&self, (policy, class): (usize, usize)) -> Unit {
+    fn unit_of_limit(&self, (policy, class): (usize, usize)) -> &'static str {
         let class = self.plan.policies.get(policy).and_then(|policy| policy.classes.get(class));
         match class.and_then(|class| class.waiting.limit).map(|limit| limit.is) {
-            Some(Length::Bytes(_)) => Unit::Bytes,
-            _ => Unit::Packets,
+            Some(Length::Bytes(_)) => "bytes",
+            _ => "packets",
         }
     }
 
@@ -150,7 +136,7 @@ impl Reader {
         };
         let of = of(columns.field, row.word(0));
         let last = row.words.len() - 1;
-        let threshold = |back: usize| length(row.word(last.checked_sub(back)?), columns.unit);
+        let threshold = |back: usize| threshold(row.word(last.checked_sub(back)?), columns.unit);
         let thresholds = threshold(2).zip(threshold(1)).map(|(min, max)| [min, max]);
         let denominator = row.word(last).strip_prefix("1/").and_then(|rest| rest.parse().ok());
         let denominator = denominator.filter(|number| *number > 0).unwrap_or(DENOMINATOR);
@@ -200,30 +186,25 @@ fn heading(row: &Row<'_>) -> Option<Field> {
     }
 }
 
-/// `min-threshold(bytes)`
-fn threshold_unit(row: &Row<'_>) -> Option<Unit> {
-    match row.word(1).strip_prefix("min-threshold")? {
-        "(bytes)" => Some(Unit::Bytes),
-        "(packets)" | "(pkts)" => Some(Unit::Packets),
-        "(ms)" => Some(Unit::Ms),
-        "(us)" => Some(Unit::Us),
+/// The unit that a word of a heading is, as in `min-threshold(bytes)`.
+fn unit(word: &str) -> Option<&'static str> {
+    match word.trim_matches(['(', ')']) {
+        "bytes" | "ms/bytes" | "us/bytes" => Some("bytes"),
+        "packets" | "pkts" => Some("packets"),
+        "ms" => Some("ms"),
+        "us" => Some("us"),
         _ => None,
     }
 }
 
 /// Whether a line only has units or rules, and the unit of the thresholds if it says one.
-fn units(row: &Row<'_>) -> Option<Option<Unit>> {
-    let unit = |word: &str| match word {
-        "bytes" | "(bytes)" | "ms/bytes" | "us/bytes" => Some(Some(Unit::Bytes)),
-        "packets" | "(packets)" | "(pkts)" => Some(Some(Unit::Packets)),
-        "ms" | "(ms)" => Some(Some(Unit::Ms)),
-        "us" | "(us)" => Some(Some(Unit::Us)),
-        "pkts/bytes" | "thresh" | "prob" | "threshold" | "probability" => Some(None),
-        word if word.bytes().all(|byte| byte == b'-') => Some(None),
-        _ => None,
+fn units(row: &Row<'_>) -> Option<Option<&'static str>> {
+    let is_rule = |word: &str| {
+        matches!(word, "pkts/bytes" | "thresh" | "prob" | "threshold" | "probability")
+            || word.trim_matches('-').is_empty()
     };
-    let all: Option<Vec<Option<Unit>>> = row.words.iter().map(|word| unit(word.text)).collect();
-    Some(all?.into_iter().flatten().last())
+    let words = row.words.iter().map(|word| word.text);
+    words.clone().all(|word| unit(word).is_some() || is_rule(word)).then(|| words.rev().find_map(unit))
 }
 
 /// Whom a row is for.
@@ -240,16 +221,7 @@ fn of(field: Field, word: &str) -> Of {
 }
 
 /// `32`, `5/187500` (time and bytes); `None` for `-`, the device's own.
-fn length(word: &str, unit: Unit) -> Option<Length> {
-    if let Some((_, bytes)) = word.split_once('/') {
-        return Some(Length::Bytes(Bytes::new(bytes.parse().ok()?)));
-    }
-    let count: u64 = word.parse().ok()?;
-    Some(match unit {
-        Unit::Packets => Length::Packets(Packets::new(u32::try_from(count).ok()?)),
-        Unit::Bytes => Length::Bytes(Bytes::new(count)),
-        Unit::Ms => Length::Time(Span::from_ns(count.checked_mul(1_000_000)?)),
-        Unit::Us => Length::Time(Span::from_ns(count.checked_mul(1_000)?)),
-        Unit::Percent => Length::Percent(count as f64),
-    })
+fn threshold(word: &str, unit: &str) -> Option<Length> {
+    let (count, unit) = word.split_once('/').map_or((word, unit), |(_, bytes)| (bytes, "bytes"));
+    length(count.parse().ok()?, unit).ok()
 }

@@ -139,65 +139,54 @@ impl<'a> Words<'a> {
             return Ok(WithPlace { is: Rate::Percent(percent), at: self.at() });
         }
         let (number, scale) = scaled(self.take());
-        let count = number.ok_or_else(|| wanted(word, "a rate"))?;
-        let at = self.at();
-        let is = match (scale, self.peek()) {
+        let (count, at) = (number.ok_or_else(|| wanted(word, "a rate"))?, self.at());
+        let of = self.unit(&["bps", "(bps)", "kbps", "(kbps)", "(kb/s)", "mbps", "gbps", "pps"]);
+        let is = match (scale, of.trim_matches(['(', ')'])) {
             (Some(scale), _) => bits(count, scale)?,
-            (None, "bps" | "(bps)") => bits(count, 1)?,
-            (None, "kbps" | "(kbps)" | "(kb/s)") => bits(count, 1_000)?,
+            (None, "bps") => bits(count, 1)?,
+            (None, "kbps" | "kb/s") => bits(count, 1_000)?,
             (None, "mbps") => bits(count, 1_000_000)?,
             (None, "gbps") => bits(count, 1_000_000_000)?,
             (None, "pps") => Rate::Packets(whole(count).ok_or_else(|| wanted(word, "a whole number of packets"))?),
-            (None, _) => return Ok(WithPlace { is: bits(count, unit)?, at }),
+            (None, _) => bits(count, unit)?,
         };
-        self.has_any(&["bps", "(bps)", "kbps", "(kbps)", "(kb/s)", "mbps", "gbps", "pps"]);
         Ok(WithPlace { is, at: self.since(at) })
+    }
+
+    /// The unit that is next, if it is one of these, then read.
+    fn unit(&mut self, units: &[&str]) -> &'a str {
+        let word = self.peek();
+        if self.has_any(units) { word } else { "" }
     }
 
     /// A burst in bytes, packets, or time.
     pub fn burst(&mut self) -> Result<WithPlace<Burst>, String> {
-        let count = self.number()?;
-        let at = self.at();
-        let is = match self.peek() {
-            "ms" => Burst::Time(span(count, 1_000_000)?),
-            "us" => Burst::Time(span(count, 1_000)?),
+        let (count, at) = (self.number()?, self.at());
+        let is = match self.unit(&["ms", "us", "packets", "packet", "pkts", "kbytes", "bytes"]) {
+            unit @ ("ms" | "us") => Burst::Time(span(count, unit)?),
             "packets" | "packet" | "pkts" => Burst::Packets(count),
             "kbytes" => Burst::Bytes(count.checked_mul(1_000).ok_or("a burst beyond 2^64 bytes")?),
             _ => Burst::Bytes(count),
         };
-        self.has_any(&["ms", "us", "packets", "packet", "pkts", "kbytes", "bytes"]);
         Ok(WithPlace { is, at: self.since(at) })
     }
 
     /// A burst in bits or time.
     pub fn bits(&mut self) -> Result<WithPlace<Bits>, String> {
-        let count = self.number()?;
-        let at = self.at();
-        let is = match self.peek() {
-            "ms" => Bits::Time(span(count, 1_000_000)?),
-            "us" => Bits::Time(span(count, 1_000)?),
+        let (count, at) = (self.number()?, self.at());
+        let is = match self.unit(&["ms", "us", "bits", "(bits)"]) {
+            unit @ ("ms" | "us") => Bits::Time(span(count, unit)?),
             _ => Bits::Count(count),
         };
-        self.has_any(&["ms", "us", "bits", "(bits)"]);
         Ok(WithPlace { is, at: self.since(at) })
     }
 
     /// A length of a queue, in packets without a unit.
     pub fn length(&mut self) -> Result<WithPlace<Length>, String> {
-        let percent = self.has("percent");
-        let word = self.peek();
-        let count = self.number()?;
-        let at = self.at();
-        let is = match self.peek() {
-            _ if percent => Length::Percent(count as f64),
-            "bytes" => Length::Bytes(Bytes::new(count)),
-            "kbytes" => Length::Bytes(Bytes::new(count.saturating_mul(1_000))),
-            "mbytes" => Length::Bytes(Bytes::new(count.saturating_mul(1_000_000))),
-            "ms" => Length::Time(span(count, 1_000_000)?),
-            "us" => Length::Time(span(count, 1_000)?),
-            _ => Length::Packets(Packets::new(u32::try_from(count).map_err(|_| wanted(word, "below 2^32 packets"))?)),
-        };
-        self.has_any(&["bytes", "kbytes", "mbytes", "ms", "us", "packets"]);
+        let is_percent = self.has("percent");
+        let (count, at) = (self.number()?, self.at());
+        let unit = self.unit(&["bytes", "kbytes", "mbytes", "ms", "us", "packets"]);
+        let is = length(count, if is_percent { "%" } else { unit })?;
         Ok(WithPlace { is, at: self.since(at) })
     }
 
@@ -258,8 +247,25 @@ fn libm_round(number: f64) -> f64 {
     if (number - near).abs() < 1e-6 { near } else { number }
 }
 
-fn span(count: u64, unit: u64) -> Result<Span, String> {
-    count.checked_mul(unit).map(Span::from_ns).ok_or_else(|| format!("{count} is too long a time"))
+/// So many of `ms` or `us`.
+fn span(count: u64, unit: &str) -> Result<Span, String> {
+    let ns = if unit == "ms" { 1_000_000 } else { 1_000 };
+    count.checked_mul(ns).map(Span::from_ns).ok_or_else(|| format!("{count} is too long a time"))
+}
+
+/// The length of a queue in a unit, in packets without one.
+pub fn length(count: u64, unit: &str) -> Result<Length, String> {
+    Ok(match unit {
+        "%" => Length::Percent(count as f64),
+        "bytes" => Length::Bytes(Bytes::new(count)),
+        "kbytes" => Length::Bytes(Bytes::new(count.saturating_mul(1_000))),
+        "mbytes" => Length::Bytes(Bytes::new(count.saturating_mul(1_000_000))),
+        "ms" | "us" => Length::Time(span(count, unit)?),
+        _ => {
+            let few = u32::try_from(count).map_err(|_| wanted(&count.to_string(), "below 2^32 packets"))?;
+            Length::Packets(Packets::new(few))
+        }
+    })
 }
 
 /// A code point by name or number; `default` is 0.

@@ -7,7 +7,7 @@
 //! random-detect dscp X percent MIN MAX                    of the limit
 //! ```
 
-use super::words::{Outcome, Words, wanted};
+use super::words::{Outcome, Words, length, wanted};
 use crate::ios::plan::{At, Basis, Class, Of, Profile, WithPlace, Wred};
 use perhop_core::units::Length;
 
@@ -96,7 +96,7 @@ fn thresholds(words: &mut Words<'_>) -> Result<(Length, Length, u64), String> {
         (min, max) = (of_limit(min), of_limit(max));
     }
     if let (Length::Packets(low), false) = (min, matches!(max, Length::Packets(_))) {
-        min = in_unit_of(u64::from(low.get()), max);
+        min = in_unit_of(low.get().into(), max)?;
     }
     words.has_any(&["mark-prob", "mark-probability"]);
     let denominator = if words.is_number() { words.number()? } else { DENOMINATOR };
@@ -114,15 +114,13 @@ fn of_limit(length: Length) -> Length {
 }
 
 /// `100 200 bytes`: the unit behind the second counts for both.
-fn in_unit_of(count: u64, other: Length) -> Length {
-    use perhop_core::units::{Bytes, Span};
-    match other {
-        Length::Bytes(_) => Length::Bytes(Bytes::new(count)),
-        Length::Time(span) if span.ns() % 1_000_000 == 0 => {
-            Length::Time(Span::from_ns(count.saturating_mul(1_000_000)))
-        }
-        Length::Time(_) => Length::Time(Span::from_ns(count.saturating_mul(1_000))),
-        Length::Percent(_) => Length::Percent(count as f64),
-        Length::Packets(_) => other,
-    }
+fn in_unit_of(count: u64, other: Length) -> Result<Length, String> {
+    let unit = match other {
+        Length::Bytes(_) => "bytes",
+        Length::Time(span) if span.ns() % 1_000_000 == 0 => "ms",
+        Length::Time(_) => "us",
+        Length::Percent(_) => "%",
+        Length::Packets(_) => "packets",
+    };
+    length(count, unit)
 }
