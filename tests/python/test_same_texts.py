@@ -13,6 +13,7 @@ from same_texts.__main__ import PROGRAM, check_public, write_public
 from same_texts.comparison import Comparison
 from same_texts.program import Asker, cut
 from same_texts.texts import Text, tree
+from same_texts.verbs import LINES
 
 RECORDED = {"a.toml": {"check": "aa", "run": "bb"}, f"{record.WITHIN}1f.toml": {"check": "cc"}}
 SOME = [
@@ -31,6 +32,17 @@ def test_a_changed_and_a_missing_answer_are_found_and_a_new_one_is_only_listed()
     assert found.new == ["b.toml", "a.toml: explain"]
     assert found.left == [f"{record.WITHIN}1f.toml"]
     assert not found.none
+
+
+def test_the_page_of_configurations_has_the_sums_of_the_public_files() -> None:
+    recorded = [verbs for verbs in record.read("corpora").values() if "check" in verbs]
+    read = [verbs[LINES] for verbs in recorded if LINES in verbs]
+    counts = [[int(part.split()[0]) for part in lines.split(", ")] for lines in read]
+    taken, near, lost = (sum(column) for column in zip(*counts, strict=True))
+    page = " ".join((ROOT / "docs/decisions/118-configurations-are-one-neutral-model.md").read_text().split())
+    assert f"has {len(recorded)} public configurations by name. {len(read)} of them are read" in page
+    said = f"Of their {taken + near + lost} lines that speak of QoS {taken} are taken, {near} approximated, {lost} not modelled"
+    assert said in page
 
 
 def test_a_text_within_another_file_may_go() -> None:

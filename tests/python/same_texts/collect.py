@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -12,13 +13,26 @@ from . import calls, record
 from .program import Asker, listed
 from .record import Record
 from .texts import Text, tree
+from .verbs import LINES, OF_LINES
+
+VERDICTS = ("taken", "approximated", "not modelled")
 
 
 def hashes(asker: Asker, text: Text) -> dict[str, str]:
     """Of all answers about a text."""
     os.chdir(asker.base)
     answers = [*asker.answers(text), *calls.answers(text)]
-    return {verb: record.of_answer(it.code, it.out, it.err) for verb, it in answers}
+    made = {verb: record.of_answer(it.code, it.out, it.err) for verb, it in answers}
+    return {**lines(asker, text), **made}
+
+
+def lines(asker: Asker, text: Text) -> dict[str, str]:
+    """How many lines of a configuration are modelled, if it is read."""
+    if not text.kind.endswith("configuration"):
+        return {}
+    account = asker.value(text, OF_LINES).get("account", [])
+    verdicts = Counter(line["verdict"] for line in account)
+    return {LINES: ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS)} if account else {}
 
 
 def collect(asker: Asker, texts: Iterable[Text]) -> Record:

@@ -12,6 +12,7 @@ from .collect import collect
 from .program import Answer, Asker
 from .record import Record
 from .texts import Text
+from .verbs import LINES, OF_LINES
 
 WIDTH, BEFORE = 160, 60
 """Characters of a line that are printed where it differs, and those of them that are the same."""
@@ -42,6 +43,8 @@ class Comparison:
 
     def command(self, text: Text, verb: str) -> str:
         """What shows an answer: at the root of the tree, or of a call from `tests/python`."""
+        if verb == LINES:
+            return self.command(text, OF_LINES)
         if calls.is_call(verb):
             return f"python -m same_texts --answer {text.name} '{verb}'"
         return self.asker.command(text, verb)
@@ -59,6 +62,7 @@ class Comparison:
 
 def printed(asker: Asker, text: Text, verb: str) -> list[str]:
     """An answer of a build; of a call that of the Python beside its program."""
+    verb = OF_LINES if verb == LINES else verb
     if not calls.is_call(verb):
         return lines(asker.answer(text, verb))
     ask = [str(asker.program.with_name("python")), "-m", "same_texts", "--answer", text.name, verb]

@@ -6,6 +6,9 @@ CHECK = ("check", "check --json")
 TUNED = ("tune svb", "tune svb --json", "tune msvb", "tune msvb --json")
 POLICIES = ("examples/mark-af.toml", "examples/mark-labels.toml")
 LINK = "--link 50Mbit/s"
+LINES = "lines"
+"""Beside the verbs of a configuration that is read: how many of its lines are modelled, by `OF_LINES`."""
+OF_LINES = f"import {LINK} --json"
 OF: dict[str, tuple[str, ...]] = {
     "scenario": (
         *CHECK,

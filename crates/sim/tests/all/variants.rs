@@ -29,7 +29,7 @@ const NAMING: [(&str, &str); 33] = [
     ("config/src/as_tc/objects.rs", "tc's policer is the token bucket"),
     ("config/src/as_tc/police.rs", "tc's policer is the token bucket"),
     ("config/src/as_tc/ports.rs", "tc's classful disciplines, one function each"),
-    ("config/src/as_tc/queues.rs", "tc's queues, one line each"),
+    ("config/src/as_tc/leaves.rs", "tc's queues, one line each"),
     ("core/src/port/mod.rs", "a policer is counted as tc does: it is the token bucket"),
     ("core/src/port/edge/mod.rs", "a policer is counted as tc does: it is the token bucket"),
     ("core/src/port/gate.rs", "drop-tail is not asked: most queues are spared a call"),

@@ -132,7 +132,10 @@ fn is_voice(filter: &Filter) -> bool {
     !codes.is_empty() && codes.iter().all(|code| VOICE.contains(&code.get()))
 }
 
-/// What becomes of a shaper behind a policer that is no faster: the words of W427 in any dialect.
+/// A policer and a shaper on the same packets, the policer no faster.
+pub(in crate::rules) const DROPS_FIRST: &str = "W427";
+
+/// What becomes of a shaper behind a policer that is no faster: the words of [`DROPS_FIRST`] in any dialect.
 pub(in crate::rules) fn drops_first(burst: Option<Bytes>, shaper: &str) -> String {
     let burst = burst.map(|bytes| format!(" beyond a burst of {} B", bytes.get())).unwrap_or_default();
     format!(

@@ -4,7 +4,7 @@ use super::policies::{bits, bytes, classes, drops, stated, uses, with};
 use crate::ios::plan::{Class, Police};
 use crate::model::Way;
 use crate::rules::case::Case;
-use crate::rules::common::policers::drops_first;
+use crate::rules::common::policers::{DROPS_FIRST, drops_first};
 use crate::rules::{Remark, Rule};
 use perhop_core::units::{BitRate, Bytes};
 
@@ -14,7 +14,7 @@ pub(super) const RULES: &[Rule] = &[
         let police = classes(case).filter_map(|class| class.police.as_ref());
         police.filter_map(|police| peak(case, police).or_else(|| unused(case, police))).collect()
     }),
-    Rule::new("W427", &["W301"], |case| {
+    Rule::new(DROPS_FIRST, &["W301"], |case| {
         let uses = uses(case).into_iter().filter(|it| it.way != Some(Way::Input));
         uses.flat_map(|it| it.policy.classes.iter().filter_map(move |class| polices_and_shapes(class, it.base)))
             .collect()

@@ -3,7 +3,7 @@
 use crate::account::Reason;
 use crate::model::{Conditioner, Filter, Queue};
 use crate::rules::case::{At, Case, drops, most};
-use crate::rules::common::policers::drops_first;
+use crate::rules::common::policers::{DROPS_FIRST, drops_first};
 use crate::rules::{Remark, Rule};
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 /// Of matches, and of policers in filters.
 pub(super) const RULES: &[Rule] = &[
     Rule::new("W407", &[], misses_ecn),
-    Rule::new("W427", &["W301"], |case| case.trees().flat_map(polices_and_shapes).collect()),
+    Rule::new(DROPS_FIRST, &["W301"], |case| case.trees().flat_map(polices_and_shapes).collect()),
     Rule::new("W437", &[], |case| case.conditioners().filter_map(|(_, it)| reclassifies(case, it)).collect()),
 ];
 

@@ -14,7 +14,7 @@ const LONGEST: usize = 60;
 pub fn texts() -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut all = BTreeSet::new();
-    for folder in ["lab/cells/typed", "tests/config", "examples"] {
+    for folder in ["lab/cells/typed", "crates/config/tests/tc", "examples"] {
         files(&root.join(folder), &["tc", "sh", "cfg", "txt"]).iter().for_each(|path| add(&mut all, &text(path)));
     }
     for folder in ["crates/config/src", "docs/guides"] {
