@@ -41,8 +41,8 @@ def test_the_page_of_configurations_has_the_sums_of_the_public_files() -> None:
     taken, near, lost = (sum(column) for column in zip(*counts, strict=True))
     page = " ".join((ROOT / "docs/decisions/118-configurations-are-one-neutral-model.md").read_text().split())
     assert f"has {len(recorded)} public configurations by name. {len(read)} of them are read" in page
-    said = f"Of their {taken + near + lost} lines that speak of QoS {taken} are taken, {near} approximated, {lost} not modelled"
-    assert said in page
+    counts_of = f"{taken} are taken, {near} approximated, {lost} not modelled"
+    assert f"Of their {taken + near + lost} lines that speak of QoS {counts_of}" in page
 
 
 def test_a_text_within_another_file_may_go() -> None:
@@ -137,7 +137,7 @@ def test_public_files_are_compared_where_they_are_as_they_were(
     assert {name: [*recorded[name]] for name in sorted(recorded)} == {
         name: [corpora.CONTENT, "meter --json"]
         if name.endswith("pcap")
-        else [corpora.CONTENT, "check", "import", "import | explain"]
+        else [corpora.CONTENT, LINES, "check", "import", "import | explain"]
         for name in sorted(names)
     }
     (base / names[1]).write_text("tc qdisc add dev eth0 root pfifo\n")
