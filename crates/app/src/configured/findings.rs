@@ -199,7 +199,7 @@ mod tests {
         let given = ImportOptions { link: Some(BitRate::mbps(10)), ..ImportOptions::default() };
         let mut imported = read(SCRIPT.as_bytes(), None, &given).unwrap_or_else(|it| panic!("{}", it.fault.message));
         let stub = imported.stub(&given, None).unwrap_or_else(|fault| panic!("{}", fault.message));
-        let made = stub.draft.made([file.sources(&imported.text).clone(), Sources::default()]);
+        let made = stub.draft.made([file.sources(&imported.text).clone(), <_>::default()]);
         let list = tree::get(&made.root, &["queue", "1:", "classes"]).unwrap_or_else(|| panic!("{}", stub.text));
         let (mut problems, mut sources) = (Problems::default(), Sources::default());
         sources.add_made("stub.toml", &made);

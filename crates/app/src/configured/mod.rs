@@ -20,6 +20,7 @@ use perhop_scenario::text::source::Sources;
 use perhop_scenario::text::{diagnostics::Diagnostic, toml};
 use std::cell::OnceCell;
 use std::path::Path;
+use std::sync::Arc;
 
 pub(crate) use findings::{Findings, OF_THE_LOAD, check, findings};
 
@@ -32,7 +33,7 @@ pub(crate) struct File<'a> {
     /// In whose words options are named.
     door: Door,
     /// Its text once places in it were looked up.
-    sources: OnceCell<Sources>,
+    sources: OnceCell<Arc<Sources>>,
 }
 
 impl<'a> File<'a> {
@@ -99,11 +100,11 @@ impl<'a> File<'a> {
     }
 
     /// Its text, to look places up.
-    pub(crate) fn sources(&self, text: &Text) -> &Sources {
+    pub(crate) fn sources(&self, text: &Text) -> &Arc<Sources> {
         self.sources.get_or_init(|| {
             let mut sources = Sources::default();
             sources.add(self.name, &text.text);
-            sources
+            sources.into()
         })
     }
 }
@@ -136,7 +137,7 @@ pub(crate) struct Stated {
     /// What it states.
     pub(crate) load: Load,
     /// Its text.
-    sources: Sources,
+    sources: Arc<Sources>,
 }
 
 /// The load in a file.
@@ -161,5 +162,5 @@ pub(crate) fn load(path: &Path) -> Result<Stated, Failure> {
         return Err(refused(Fault { code, place, message, help }));
     };
     let load = Load::stated(&root).map_err(refused)?;
-    Ok(Stated { load, sources })
+    Ok(Stated { load, sources: sources.into() })
 }

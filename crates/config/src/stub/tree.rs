@@ -4,10 +4,11 @@ use super::draft::{Cell, Draft, Entry, Form, Part, Section};
 use perhop_core::params::{Node, Place, Table, Tree};
 use perhop_scenario::text::made::{Made, Origin};
 use perhop_scenario::text::source::Sources;
+use std::sync::Arc;
 
 impl Draft {
     /// The tree of what was made of these texts: a configuration, and the file of its load.
-    pub fn made(&self, texts: [Sources; 2]) -> Made {
+    pub fn made(&self, texts: [Arc<Sources>; 2]) -> Made {
         let (mut root, mut numbers) = (Table::default(), Numbers::default());
         for part in &self.parts {
             if let Part::Section(section) = part {

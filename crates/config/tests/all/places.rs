@@ -36,7 +36,7 @@ fn made(text: &str) -> (Made, Text) {
     let stub = imported.stub(&ImportOptions::default(), None).unwrap();
     let mut source = Sources::default();
     source.add("text", &imported.text.text);
-    (stub.draft.made([source, Sources::default()]), imported.text)
+    (stub.draft.made([source.into(), <_>::default()]), imported.text)
 }
 
 /// The line of the configuration from which the value at a path comes.

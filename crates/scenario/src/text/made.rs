@@ -2,6 +2,7 @@
 
 use super::source::{Sources, Spot};
 use perhop_core::params::{ClassName, Node, Place};
+use std::sync::Arc;
 
 /// A tree, and the texts that its values come from.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,7 +14,7 @@ pub struct Made {
     /// One past the last place.
     pub end: usize,
     /// The text that it was made of, and the file of its load.
-    pub texts: [Sources; 2],
+    pub texts: [Arc<Sources>; 2],
 }
 
 /// Where a value of such a tree comes from.

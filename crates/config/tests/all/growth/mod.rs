@@ -17,7 +17,7 @@ fn check(text: &str) {
     for port in imported.ports(&given).unwrap_or_default() {
         imported.port = port;
         if let Ok(stub) = imported.stub(&given, None) {
-            let _ = Document::check(&stub.text, &Options::new("stub.toml"));
+            let _ = Document::check(&stub.draft.made(<_>::default()), &Options::new("stub.toml"));
         }
     }
     drop(findings);

@@ -61,7 +61,7 @@ fn of_port(imported: &mut Imported, given: &ImportOptions, out: &mut String) {
         match stub {
             Ok(stub) => {
                 *out += &format!("{}\n{}\n", stub.text, stub.load);
-                let found = Document::check(&stub.text, &Options::new("port.toml"));
+                let found = Document::check(&stub.draft.made(<_>::default()), &Options::new("port.toml"));
                 let found = found.map_or_else(|errors| errors, |(found, _)| found);
                 found.list.iter().for_each(|it| *out += &format!("{}\n{}\n{}\n", it.sentence(), it.label, it.help));
             }
