@@ -4,7 +4,7 @@ use crate::policy::Policy;
 use crate::sections::kind::Kind;
 use crate::sweep::Sweep;
 use crate::text::diagnostics::Diagnostics;
-use crate::text::made::Input;
+use crate::text::input::Input;
 use crate::text::options::Options;
 use crate::text::toml;
 use perhop_core::params::Problems;

@@ -10,7 +10,7 @@ use crate::sections::kind::Kind;
 use crate::text::axis as written;
 use crate::text::diagnostics::{Diagnostic, Diagnostics, Findings};
 use crate::text::file;
-use crate::text::made::Input;
+use crate::text::input::Input;
 use crate::text::options::{Options, Override};
 use crate::text::tree;
 use crate::text::write;

@@ -1,12 +1,12 @@
 //! Queues with their AQM, and schedulers of flows, as queueing disciplines: what a kernel does otherwise, and what it cannot do.
 
 use super::red::{choke, red};
-use super::words::{self, MS, US, in_sixteenths, rate};
+use super::words::{self, MS, US, in_sixteenths, keys, rate};
 use crate::tc::limits::{FQ_CODEL_MEMORY, HEADER, QUANTUM, SFQ_DEPTH};
 use crate::tc::typed::{self, Joint};
 use perhop_core::aqm::{AqmParams, arithmetic, pie};
 use perhop_core::arithmetic::Arithmetic;
-use perhop_core::params::{Params, Tree};
+use perhop_core::params::Tree;
 use perhop_core::port::{Limit, QueueSpec, Side};
 use perhop_core::sched::flows::{Hash, Hashing};
 use perhop_core::sched::{SchedulerParams, cake, fq, fq_codel, fq_pie, sfq};
@@ -88,13 +88,6 @@ impl Leaf {
     fn typed(self, name: &str, keys: &[(&'static str, Tree)], joint: &[Joint]) -> Self {
         Self { words: typed::words(name, keys, joint), ..self }
     }
-}
-
-/// The keys of an algorithm.
-pub(super) fn keys(params: &impl Params) -> Vec<(&'static str, Tree)> {
-    let mut all = Vec::new();
-    params.show(&mut all);
-    all
 }
 
 pub(super) fn other_numbers(name: &str) -> String {

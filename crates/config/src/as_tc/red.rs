@@ -1,7 +1,6 @@
 //! RED and CHOKe as tc says them: their weight by the burst that has it.
 
-use super::leaves::keys;
-use super::words::rate;
+use super::words::{keys, rate};
 use crate::tc::early;
 use crate::tc::typed::{self, Joint};
 use perhop_core::Scope;

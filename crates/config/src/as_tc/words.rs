@@ -1,6 +1,7 @@
 //! Quantities of commands: nothing is rounded. Times that tc has no word for are refused ([`fine`]) before they are written.
 
 pub(super) use crate::tc::numbers::{exact_rate as rate, time};
+use perhop_core::params::{Params, Tree};
 use perhop_core::units::Span;
 
 /// Least unit of time of tc, and of a timer of the kernel and of `ip`, in ns.
@@ -23,6 +24,13 @@ pub(super) fn fine<'a>(times: &'a [(&str, Span)], unit: u64) -> impl Iterator<It
 pub(super) fn in_sixteenths(weight: f64) -> bool {
     let scaled = weight * 16.0;
     scaled.fract() == 0.0 && (0.0..=32.0).contains(&scaled)
+}
+
+/// The keys of an algorithm.
+pub(super) fn keys(params: &impl Params) -> Vec<(&'static str, Tree)> {
+    let mut all = Vec::new();
+    params.show(&mut all);
+    all
 }
 
 #[cfg(test)]

@@ -2,8 +2,7 @@
 
 use super::draft::{Cell, Draft, Entry, Form, Part, Section};
 use perhop_core::params::{Node, Place, Table, Tree};
-use perhop_scenario::text::made::{Made, Origin};
-use perhop_scenario::text::source::Sources;
+use perhop_scenario::text::source::{Made, Origin, Sources};
 use std::sync::Arc;
 
 impl Draft {

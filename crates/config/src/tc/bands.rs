@@ -93,9 +93,13 @@ fn count(options: &Options<'_>, word: &str) -> Option<u64> {
 
 /// How many bands there are.
 pub(super) fn many(it: &Qdisc<'_>) -> u32 {
-    let stated = count(&it.options, "bands");
-    let of_ets = || count(&it.options, "strict").unwrap_or_default() + list(&it.options, "quanta").len() as u64;
-    let bands = stated.unwrap_or_else(|| if it.name.text == "ets" { of_ets() } else { 3 });
+    of_options(&it.name.text, &it.options)
+}
+
+fn of_options(name: &str, options: &Options<'_>) -> u32 {
+    let stated = count(options, "bands");
+    let of_ets = || count(options, "strict").unwrap_or_default() + list(options, "quanta").len() as u64;
+    let bands = stated.unwrap_or_else(|| if name == "ets" { of_ets() } else { 3 });
     bands.clamp(1, MOST) as u32
 }
 
@@ -109,15 +113,15 @@ pub(super) fn of_number(it: &Qdisc<'_>, number: u32) -> u32 {
 ///
 /// # Errors
 /// It would refuse it.
-fn checked(it: &Qdisc<'_>) -> Taken<()> {
-    let bands = match &*it.name.text {
-        "prio" => count(&it.options, "bands").unwrap_or(3),
-        "ets" => count(&it.options, "bands").unwrap_or_else(|| many(it).into()),
+fn checked(name: &str, options: &Options<'_>) -> Taken<()> {
+    let bands = match name {
+        "prio" => count(options, "bands").unwrap_or(3),
+        "ets" => count(options, "bands").unwrap_or_else(|| of_options(name, options).into()),
         _ => return Ok(()),
     };
-    let (map, strict) = (list(&it.options, "priomap"), count(&it.options, "strict").unwrap_or_default());
-    let (quanta, least) = (list(&it.options, "quanta"), if it.name.text == "prio" { 2 } else { 1 });
-    let default = it.name.text == "prio" && PRIOMAP.iter().skip(map.len()).any(|band| *band >= bands);
+    let (map, strict) = (list(options, "priomap"), count(options, "strict").unwrap_or_default());
+    let (quanta, least) = (list(options, "quanta"), if name == "prio" { 2 } else { 1 });
+    let default = name == "prio" && PRIOMAP.iter().skip(map.len()).any(|band| *band >= bands);
     let wrong = if !(least..=MOST).contains(&bands) {
         format!("{bands} bands: there must be {least} to {MOST}")
     } else if map.len() > PRIORITIES {

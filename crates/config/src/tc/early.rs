@@ -1,6 +1,5 @@
 //! Queues that drop or mark early: `red`, `choke`, `codel`, `pie`, `dualpi2`.
 
-use super::kernel::Qdisc;
 use super::limits::{FRAME, OF_PIE};
 use super::log::Log;
 use super::options::{Assumed, Classes, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
@@ -281,15 +280,15 @@ fn chosen(options: &Options<'_>, settings: &Settings, unit: Unit) -> Option<u64>
 ///
 /// # Errors
 /// It would refuse it.
-fn checked(it: &Qdisc<'_>) -> Taken<()> {
-    let (settings, unit) = (it.options.settings(), if it.name.text == "red" { Unit::Bytes } else { Unit::Packets });
+fn checked(name: &str, options: &Options<'_>) -> Taken<()> {
+    let (settings, unit) = (options.settings(), if name == "red" { Unit::Bytes } else { Unit::Packets });
     let [min, max] = bounds(&settings, unit);
     let limit = number(&settings, "limit").unwrap_or_default();
     let wrong = if min > max || (min == max && unit == Unit::Packets) {
         "`min` is not below `max`"
     } else if unit == Unit::Packets && max > limit {
         "`max` is above `limit`"
-    } else if chosen(&it.options, &settings, unit).is_none() {
+    } else if chosen(options, &settings, unit).is_none() {
         "its `burst` is too small for its `min`"
     } else {
         return Ok(());

@@ -91,7 +91,7 @@ pub const FQ: Discipline = Discipline {
         assumed("flows", Fixed::Count(1024), FQ_C),
     ],
     keeps: [true, false],
-    check: |it| checked(&it.options),
+    check: |_, options| checked(options),
     ..Discipline::plain("fq")
 };
 

@@ -1,6 +1,5 @@
 //! The options of queueing disciplines, classes and actions, as tables: one row a word.
 
-use super::kernel::Qdisc;
 use super::units;
 use super::words::{Form, Refusal, Taken, Token, Words, span};
 use crate::model::Kind;
@@ -164,7 +163,7 @@ pub struct Discipline {
     /// Words of which one of each list must be said.
     pub needs: &'static [&'static [&'static str]],
     /// What else tc and the kernel want of one that is made.
-    pub(super) check: fn(&Qdisc<'_>) -> Taken<()>,
+    pub(super) check: fn(&'static str, &Options<'_>) -> Taken<()>,
 }
 
 /// The classes of a queueing discipline.
@@ -212,7 +211,7 @@ impl Discipline {
             keeps: [false; 2],
             fixed: false,
             needs: &[],
-            check: |_| Ok(()),
+            check: |_, _| Ok(()),
         }
     }
 }

@@ -79,5 +79,5 @@ pub(super) fn checked(it: &Qdisc<'_>) -> Taken<()> {
         return Ok(());
     }
     let Some(known) = it.known else { return Ok(()) };
-    known.needs.iter().find_map(|words| missing(words)).map_or_else(|| (known.check)(it), Err)
+    known.needs.iter().find_map(|words| missing(words)).map_or_else(|| (known.check)(known.name, &it.options), Err)
 }

@@ -30,7 +30,7 @@ pub const TBF: Discipline = Discipline {
     ],
     classes: Classes::One,
     needs: &[&["rate"], &["burst", "buffer", "maxburst"], &["latency", "lat", "limit"]],
-    check: |it| checked(&it.options),
+    check: |_, options| checked(options),
     ..Discipline::plain("tbf")
 };
 

@@ -4,7 +4,7 @@ use perhop_config::import::import;
 use perhop_config::import_options::ImportOptions;
 use perhop_config::text::Text;
 use perhop_core::params::{ClassName, Problems};
-use perhop_scenario::text::made::Made;
+use perhop_scenario::text::source::Made;
 use perhop_scenario::text::source::Sources;
 use perhop_scenario::text::{toml, tree};
 

@@ -3,7 +3,7 @@
 use super::selector;
 use crate::sections::kind::Kind;
 use crate::text::diagnostics::Findings;
-use crate::text::made::Input;
+use crate::text::input::Input;
 use crate::text::options::Options;
 use crate::text::toml;
 use perhop_core::params::Node;

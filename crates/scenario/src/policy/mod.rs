@@ -17,7 +17,7 @@ use crate::sections::named::Named;
 use crate::sections::queue::QueueSection;
 use crate::sections::settings::PolicySettings;
 use crate::text::diagnostics::{Diagnostics, Findings};
-use crate::text::made::Input;
+use crate::text::input::Input;
 use crate::text::options::Options;
 use crate::text::{file, write};
 

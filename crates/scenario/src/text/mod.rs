@@ -12,8 +12,8 @@ pub mod items;
 pub mod options;
 /// Tree -> JSON.
 pub mod json;
-/// A tree that was made of other texts.
-pub mod made;
+/// What is read: a text, or a tree.
+pub mod input;
 /// Text as a terminal may show it.
 pub mod printable;
 /// Sources of text, and places in them.

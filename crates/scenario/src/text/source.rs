@@ -1,10 +1,10 @@
-//! Sources: the file and the overrides of the command line as one run of bytes.
+//! Sources: the file and the overrides of the command line as one run of bytes; or, in place of the file, a tree that was made of other
+//! texts.
 //!
 //! Each text gets a separate stretch, so that a [`Place`] says both which text and where in it.
 
-use super::made::Made;
 use super::printable;
-use perhop_core::params::{ClassName, Place};
+use perhop_core::params::{ClassName, Node, Place};
 use std::sync::Arc;
 
 /// One text, a file or an override such as `-s traffic.bulk.flows=20`.
@@ -61,6 +61,54 @@ impl Spot {
         } else {
             printable::printable(path).into_owned()
         }
+    }
+}
+
+/// A tree, and the texts that its values come from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Made {
+    /// What is checked; its places are those of `origins`.
+    pub root: Node,
+    /// In the order of the places: where one begins, and where what is there comes from.
+    pub origins: Vec<(usize, Origin)>,
+    /// One past the last place.
+    pub end: usize,
+    /// The text that it was made of, and the file of its load.
+    pub texts: [Arc<Sources>; 2],
+}
+
+/// Where a value of such a tree comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Origin {
+    /// The place in its text; `None`: that says nothing of it.
+    pub place: Option<Place>,
+    /// Whether its text is the file of the load.
+    pub of_load: bool,
+    /// The device's class that it is.
+    pub class: Option<String>,
+    /// Of a list, where its items begin.
+    pub items: Vec<usize>,
+}
+
+impl Made {
+    /// Where what is at a place comes from.
+    fn origin(&self, place: Place) -> Option<&Origin> {
+        let before = self.origins.partition_point(|it| it.0 <= place.start).checked_sub(1)?;
+        Some(&self.origins[before].1)
+    }
+
+    /// The spot in the text that a place comes from.
+    pub fn spot(&self, place: Place) -> Option<Spot> {
+        let origin = self.origin(place)?;
+        self.texts[usize::from(origin.of_load)].spot(origin.place?)
+    }
+
+    /// The place of a class of the list at a place, and the device's name for it.
+    pub fn class(&self, list: Place, class: &ClassName) -> Option<(Place, ClassName)> {
+        let ClassName::Listed { number, .. } = class else { return None };
+        let start = *self.origin(list)?.items.get(number.checked_sub(1)?)?;
+        let place = Place { start, end: start + 1 };
+        Some((place, ClassName::Device(self.origin(place)?.class.clone()?)))
     }
 }
 
