@@ -14,6 +14,8 @@ pub struct Finding {
     pub message: String,
     /// The line to write instead, or what to do.
     pub instead: String,
+    /// Codes that say the same less well at its place, of other rules or of the scenario's check.
+    pub instead_of: &'static [&'static str],
 }
 
 /// Why a text cannot be read.

@@ -1,9 +1,11 @@
 //! The neutral model: what a device does with packets, in the field's words and perhop's keys.
 
 use crate::value::{Settings, WithOrigin};
+use perhop_core::accounting::Accounting;
 use perhop_core::classify::Match;
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
+use perhop_core::units::Bytes;
 
 /// What a text says of a device.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +16,9 @@ pub struct Device {
 
 /// The most packets that a link of the device holds at once. Links of a scenario have no such bound.
 pub const ON_THEIR_WAY: &str = "packets on their way";
+
+/// A packet of 1500 B with the header of Ethernet, without VLAN tag.
+pub const FRAME: Bytes = Bytes::new(1500 + Accounting::L2.overhead() as u64);
 
 /// An interface in one direction, with what happens to its packets.
 #[derive(Clone, Debug, PartialEq)]

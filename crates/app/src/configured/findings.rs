@@ -9,7 +9,6 @@ use perhop_config::import::{Imported, read};
 use perhop_config::import_options::ImportOptions;
 use perhop_config::load::Load;
 use perhop_config::model::Way;
-use perhop_config::rules;
 use perhop_config::stub::{Stub, with_load};
 use perhop_config::value::Origin;
 use perhop_core::params::{ClassName, Severity};
@@ -41,11 +40,14 @@ pub(crate) fn findings(file: &File<'_>, asked: &Configuration, options: &Options
     };
     let text = imported.text.clone();
     let mut findings = Collector::default();
-    imported.findings(&given).into_iter().for_each(|finding| findings.add(file.finding(&text, finding)));
+    for finding in imported.findings(&given) {
+        let better = finding.instead_of;
+        findings.add(file.finding(&text, finding), better);
+    }
     let ports = imported.ports(&given).unwrap_or_else(|fault| {
         // An error that was found already may be why there is none.
         if findings.list.iter().all(|known| known.severity == Severity::Warning) {
-            findings.add(file.diagnostic(&text, Severity::Error, fault));
+            findings.add(file.diagnostic(&text, Severity::Error, fault), &[]);
         }
         Vec::new()
     });
@@ -146,10 +148,10 @@ struct Collector {
 }
 
 impl Collector {
-    /// Adds one, whatever its line has.
-    fn add(&mut self, it: Diagnostic) {
+    /// Adds one, whatever its line has, and whatever codes say the same less well.
+    fn add(&mut self, it: Diagnostic, instead_of: &[&'static str]) {
         let line = it.spot.as_ref().map(|spot| spot.line);
-        self.better.extend(rules::instead_of(it.code).iter().map(|code| (line, *code)));
+        self.better.extend(instead_of.iter().map(|code| (line, *code)));
         self.same.insert((line, it.code, it.message.clone(), it.class.clone()));
         self.list.push(it);
     }
@@ -159,7 +161,7 @@ impl Collector {
         let line = it.spot.as_ref().map(|spot| spot.line);
         let known = self.same.contains(&(line, it.code, it.message.clone(), it.class.clone()));
         if !known && !self.better.contains(&(line, it.code)) {
-            self.add(it);
+            self.add(it, &[]);
         }
     }
 }

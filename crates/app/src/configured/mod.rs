@@ -94,7 +94,7 @@ impl<'a> File<'a> {
 
     /// A finding as a warning, or as the error that its code says it is.
     pub(crate) fn finding(&self, text: &Text, finding: Finding) -> Diagnostic {
-        let Finding { code, place, message, instead } = finding;
+        let Finding { code, place, message, instead, .. } = finding;
         let severity = if code.starts_with('E') { Severity::Error } else { Severity::Warning };
         self.diagnostic(text, severity, Fault { code, place: Some(place), message, help: instead })
     }

@@ -163,8 +163,7 @@ impl Screen {
 
     /// A finding that may be printed.
     pub fn finding(&self, finding: Finding) -> Finding {
-        let Finding { code, place, message, instead } = finding;
-        Finding { code, place, message: self.message(&message), instead: self.message(&instead) }
+        Finding { message: self.message(&finding.message), instead: self.message(&finding.instead), ..finding }
     }
 
     /// A fault that may be printed.

@@ -18,6 +18,7 @@ pub(crate) mod interfaces;
 mod letters;
 pub(crate) mod plan;
 pub mod read;
+mod rules;
 mod tree;
 
 use crate::dialect::{Dialect, Read};
@@ -69,13 +70,6 @@ fn looks(text: &Text) -> usize {
     tree::rows(text).filter(looks).count()
 }
 
-/// What a text says, in the dialect's own words: for rules that ask more than the model holds.
-pub(crate) fn plan(text: &Text) -> plan::Plan {
-    let mut reader = Reader::default();
-    tree::rows(&without_backticks(text)).for_each(|row| reader.row(&row));
-    reader.plan
-}
-
 fn read(text: &Text, given: &ImportOptions) -> Result<Read, Fault> {
     let text = &without_backticks(text);
     let Reader { plan, mut account, evidence, foreign, mut recognition, .. } = reader(text);
@@ -85,7 +79,7 @@ fn read(text: &Text, given: &ImportOptions) -> Result<Read, Fault> {
     let mut findings = Vec::new();
     let device = build::device(&plan, (text, given), &mut account, &mut findings)?;
     plan.names(&mut |name| recognition.name(name));
-    Ok(Read { dialect: "ios", device, account, evidence, findings, recognition })
+    Ok(Read { device, account, evidence, findings, recognition, judge: Box::new(plan) })
 }
 
 /// What is said in a text that [`read`] refuses.

@@ -2,7 +2,6 @@
 
 use crate::dialect::Read;
 use crate::import_options::ImportOptions;
-use crate::ios::plan::Plan;
 use crate::model::{Act, Class, Conditioner, Kind, Port, Queue};
 use crate::text::Text;
 use crate::value::{Value, WithOrigin};
@@ -11,20 +10,20 @@ use perhop_core::params::Place;
 use perhop_core::units::BitRate;
 
 /// A text that was read.
-pub(super) struct Case<'a> {
+pub(crate) struct Case<'a, P = ()> {
     /// What it says.
     pub read: &'a Read,
     /// Itself.
     pub text: &'a Text,
     /// What was given beside it.
     pub given: &'a ImportOptions,
-    /// What it says in the words of IOS, if it is in IOS.
-    pub plan: &'a Plan,
+    /// What it says in the words of its dialect, for rules that ask more than the model holds.
+    pub parse: &'a P,
 }
 
 /// A queue with where it is.
 #[derive(Clone, Copy)]
-pub(super) struct At<'a> {
+pub(crate) struct At<'a> {
     /// Its port.
     pub port: &'a Port,
     /// Itself.
@@ -70,14 +69,14 @@ fn below<'a>(at: At<'a>, all: &mut Vec<At<'a>>) {
 }
 
 /// The words of a value, as in `rate 10mbit`, and the last of them.
-pub(super) fn words<'a>(case: &Case<'a>, said: &WithOrigin<Value>) -> Option<(&'a str, &'a str)> {
+pub(crate) fn words<'a>(case: &Case<'a>, said: &WithOrigin<Value>) -> Option<(&'a str, &'a str)> {
     let place = said.origin.place()?;
     let text = case.text.text.get(place.start..place.end)?;
     Some((text, text.split_whitespace().last()?))
 }
 
 /// Whether the line of a place has this word.
-pub(super) fn line_has(case: &Case<'_>, place: Place, word: &str) -> bool {
+pub(crate) fn line_has(case: &Case<'_>, place: Place, word: &str) -> bool {
     let text = &case.text.text;
     let start = text.get(..place.start).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1);
     let line = text.get(start..).and_then(|rest| rest.lines().next());
@@ -85,22 +84,22 @@ pub(super) fn line_has(case: &Case<'_>, place: Place, word: &str) -> bool {
 }
 
 /// A share in percent, as `12.5 %`.
-pub(super) fn percent(part: u64, all: u64) -> String {
+pub(crate) fn percent(part: u64, all: u64) -> String {
     format!("{:.1} %", 100.0 * part as f64 / all.max(1) as f64)
 }
 
 /// All of some counters together.
-pub(super) fn total(counts: impl Iterator<Item = u64>) -> u64 {
+pub(crate) fn total(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::saturating_add)
 }
 
 /// The smaller one of those that are there.
-pub(super) fn least(a: Option<BitRate>, b: Option<BitRate>) -> Option<BitRate> {
+pub(crate) fn least(a: Option<BitRate>, b: Option<BitRate>) -> Option<BitRate> {
     a.into_iter().chain(b).min()
 }
 
 /// The most that a class of HTB gets: the least ceil on its way up. Other schedulers have no such bound.
-pub(super) fn most(queue: &Queue, class: usize) -> Option<BitRate> {
+pub(crate) fn most(queue: &Queue, class: usize) -> Option<BitRate> {
     let own = |class: &Class| class.settings.rate("ceil").or(class.settings.rate("rate"));
     match queue.kind {
         Some(Kind::Scheduler("htb")) => up(queue, class).filter_map(|i| own(&queue.classes[i])).min(),
@@ -109,7 +108,7 @@ pub(super) fn most(queue: &Queue, class: usize) -> Option<BitRate> {
 }
 
 /// A class and those above it.
-pub(super) fn up(queue: &Queue, class: usize) -> impl Iterator<Item = usize> {
+pub(crate) fn up(queue: &Queue, class: usize) -> impl Iterator<Item = usize> {
     // The kernel has 8 levels; a circle of parents ends, too.
     std::iter::successors(Some(class), |i| queue.classes.get(*i)?.parent)
         .take_while(|i| *i < queue.classes.len())
@@ -117,28 +116,33 @@ pub(super) fn up(queue: &Queue, class: usize) -> impl Iterator<Item = usize> {
 }
 
 /// The classes without children.
-pub(super) fn leaves(queue: &Queue) -> Vec<usize> {
+pub(crate) fn leaves(queue: &Queue) -> Vec<usize> {
     let parents = queue.parents();
     (0..parents.len()).filter(|i| !parents[*i]).collect()
 }
 
 /// Where something is said; nowhere in particular if the device assumes it.
-pub(super) fn place<T>(said: &WithOrigin<T>) -> Place {
+pub(crate) fn place<T>(said: &WithOrigin<T>) -> Place {
     said.origin.place().unwrap_or_default()
 }
 
 /// Where a key of a class is said, else the class.
-pub(super) fn key_place(class: &Class, key: &str) -> Place {
+pub(crate) fn key_place(class: &Class, key: &str) -> Place {
     class.settings.get(key).and_then(|said| said.origin.place()).unwrap_or_else(|| place(&class.name))
 }
 
 /// Whether packets of a colour are dropped.
-pub(super) fn drops(it: &Conditioner, colour: Colour) -> bool {
+pub(crate) fn drops(it: &Conditioner, colour: Colour) -> bool {
     it.actions.iter().any(|(of, acts)| *of == colour && acts.is.contains(&Act::Drop))
 }
 
+/// Whether an interface is the router itself, by the name that devices give it.
+pub(crate) fn is_control(interface: &str) -> bool {
+    interface.to_ascii_lowercase().starts_with("control")
+}
+
 /// `1:10 and 3 others`, from the names of all.
-pub(super) fn some_of(names: &[&str]) -> String {
+pub(crate) fn some_of(names: &[&str]) -> String {
     match names {
         [] => String::new(),
         [one] => format!("`{one}`"),

@@ -1,10 +1,10 @@
 //! Queues that drop or mark early: `red`, `choke`, `codel`, `pie`, `dualpi2`.
 
-use super::limits::{FRAME, OF_PIE};
+use super::limits::OF_PIE;
 use super::log::Log;
 use super::options::{Assumed, Classes, Discipline, Does, Fixed, Opt, Options, Takes, assumed, row};
 use super::words::{Refusal, Taken};
-use crate::model::Kind;
+use crate::model::{FRAME, Kind};
 use crate::value::{Settings, Value, WithOrigin};
 use perhop_core::math::pow;
 use perhop_core::units::{Bytes, Packets, Span};

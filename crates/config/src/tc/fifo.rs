@@ -1,7 +1,8 @@
 //! Queues without management, and what has no queue at all.
 
-use super::limits::{FRAME, INTERFACE_QUEUE};
+use super::limits::INTERFACE_QUEUE;
 use super::options::{Assumed, Classes, Discipline, Does, Fixed, Row, Takes, assumed, row};
+use crate::model::FRAME;
 
 /// The length of an interface's queue, which these take where nothing is said.
 const OF_INTERFACE: &str = "sch_fifo.c: txqueuelen, by default 1000";

@@ -8,8 +8,6 @@ use std::ops::RangeInclusive;
 
 /// Ethernet's header, which Linux counts (`ETH_HLEN` of if_ether.h), in bytes.
 pub(crate) const HEADER: u32 = Accounting::L2.overhead();
-/// The largest packet of an Ethernet interface without VLAN tag, as Linux counts it: 1500 B (`ETH_DATA_LEN`) and the header.
-pub(crate) const FRAME: Bytes = Bytes::new(1500 + HEADER as u64);
 /// The length of an interface's queue, in packets: `DEFAULT_TX_QUEUE_LEN` of pkt_sched.h.
 pub(crate) const INTERFACE_QUEUE: u32 = 1000;
 /// The largest quantum: `FQ_CODEL_QUANTUM_MAX` of pkt_sched.h, `fq_change` of sch_fq.c, `fq_pie_q_range` of sch_fq_pie.c.

@@ -69,7 +69,7 @@ impl Log {
     /// Something to be looked at.
     pub(super) fn found(&mut self, code: &'static str, place: Place, message: String, instead: &str) {
         if self.found.insert((code, place.start, message.clone())) {
-            self.findings.push(Finding { code, place, message, instead: instead.to_owned() });
+            self.findings.push(Finding { code, place, message, instead: instead.to_owned(), instead_of: &[] });
         }
     }
 

@@ -39,6 +39,7 @@ pub(crate) mod numbers;
 pub mod options;
 mod printed;
 mod reader;
+mod rules;
 mod shell;
 mod show_output;
 /// All queueing disciplines.

@@ -7,6 +7,7 @@ use super::lines::{self, bare, command, looks as speaks};
 use super::log::Log;
 use super::lower;
 use super::printed;
+use super::rules::Rules;
 use super::shell::bounds::{Bound, JSON, LINE, LINES, LOOPS, Room, Runs};
 use super::shell::loops::{self, Loop};
 use super::shell::parts::Part;
@@ -47,7 +48,7 @@ pub(super) fn read(text: &Text, given: &ImportOptions) -> Result<Read, Fault> {
         return Err(absent(missing, &names, log.account.lost(|line| lines.contains(&line))));
     }
     let Log { account, findings, evidence, .. } = log;
-    Ok(Read { dialect: "tc", device, account, evidence, findings, recognition })
+    Ok(Read { device, account, evidence, findings, recognition, judge: Box::new(Rules) })
 }
 
 /// The parts that are recognised in a text that [`read`] refuses.

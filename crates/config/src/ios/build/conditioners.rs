@@ -10,9 +10,9 @@ use crate::finding::{Fault, Finding};
 use crate::ios::defaults;
 use crate::ios::fields::{meet, plain};
 use crate::ios::plan::{Burst, Class, Do, Police, Policy, Rate, WithPlace};
-use crate::model::{Act, Conditioner, Filter};
+use crate::model::{Act, Conditioner, FRAME, Filter};
+use crate::rules::policers::OF_NO_PACKET;
 use crate::value::{Settings, Value, WithOrigin};
-use perhop_core::accounting::Accounting;
 use perhop_core::classify::{Index, Match, Relation};
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;
@@ -20,9 +20,6 @@ use perhop_core::units::Bytes;
 
 /// Milliseconds of a rate that are a large bucket.
 const LONG: f64 = 500.0;
-
-/// A packet of 1500 B with the header that IOS counts.
-const FRAME: u64 = defaults::PACKET + Accounting::L2.overhead() as u64;
 
 /// Classes of packets, one for each class of a policy.
 type Packets = Vec<Vec<Match>>;
@@ -177,16 +174,17 @@ impl<'a> Build<'a> {
     /// Whether the second bucket holds no full-sized packet: IOS takes it, and such packets never exceed, they violate.
     fn is_void(&mut self, police: &Police, ebs: &WithOrigin<Value>) -> bool {
         let Value::Bytes(bytes) = ebs.is else { return false };
-        if bytes.get() == 0 || bytes.get() >= FRAME {
+        if bytes.get() == 0 || bytes >= FRAME {
             return false;
         }
         let Some(be) = police.be else { return true };
+        let frame = FRAME.get();
         let message = format!(
-            "the second bucket holds {bytes}: a packet of 1500 B counts {FRAME} B and never exceeds, it violates"
+            "the second bucket holds {bytes}: a packet of 1500 B counts {frame} B and never exceeds, it violates"
         );
         self.account.approximated(be.at.line, "smaller packets, which may exceed in the device, violate here");
-        let instead = format!("`be` of at least {FRAME}, or no `be` and no violate-action");
-        self.findings.push(Finding { code: "W447", place: be.at.place, message, instead });
+        let instead = format!("`be` of at least {frame}, or no `be` and no violate-action");
+        self.findings.push(Finding { code: "W447", place: be.at.place, message, instead, instead_of: OF_NO_PACKET });
         true
     }
 

@@ -93,6 +93,7 @@ impl<'a> Build<'a> {
             place: class.at.place,
             message: format!("class map {} is not in the text: the class takes the traffic of that name", class.name),
             instead: suggest(&class.name, &names),
+            instead_of: &[],
         });
     }
 

@@ -274,7 +274,13 @@ impl<'a> Build<'a> {
         }
         let fault = missing(self.plan, name);
         let message = format!("{}: the class has a queue without it", fault.message);
-        self.findings.push(Finding { code: "W411", place: name.at.place, message, instead: fault.help });
+        self.findings.push(Finding {
+            code: "W411",
+            place: name.at.place,
+            message,
+            instead: fault.help,
+            instead_of: &[],
+        });
     }
 
     /// Counts the classes of a policy.

@@ -117,5 +117,6 @@ fn finding(class: &Class, takers: &[&str]) -> Finding {
         place: class.at.place,
         message: format!("no packet reaches class {name}: {before} before it {verb} all of its packets"),
         instead: format!("put `class {name}` before {them}, as the first class that matches has a packet"),
+        instead_of: &[],
     }
 }

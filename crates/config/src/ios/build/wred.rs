@@ -80,7 +80,7 @@ impl Build<'_> {
             let message =
                 format!("line {} says this profile again: its thresholds count, and these do not", later.at.line);
             let instead = "take one of the two lines out, or name another code point in it".to_owned();
-            self.findings.push(Finding { code: "W413", place: put.at.place, message, instead });
+            self.findings.push(Finding { code: "W413", place: put.at.place, message, instead, instead_of: &[] });
         }
     }
 

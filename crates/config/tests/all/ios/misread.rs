@@ -30,7 +30,8 @@ fn an_excess_burst_below_a_packet_is_none() {
     let text = "policy-map P\n class class-default\n  police cir 750000 bc 100000 be 1000\n   conform-action transmit\n   exceed-action set-dscp-transmit af12\n   violate-action drop\ninterface GigabitEthernet0/0\n service-policy input P\n";
     let read = try_read(text, &given()).unwrap();
     assert_eq!(keys(&read.device.ports[0].conditioners[0].settings), "cbs 100000B, cir 750kbit/s");
-    assert_eq!(read.findings.iter().map(|it| it.code).collect::<Vec<_>>(), ["W447"]);
+    let found: Vec<_> = read.findings.iter().map(|it| (it.code, it.instead_of)).collect();
+    assert_eq!(found, [("W447", &["E212", "W301"][..])]);
 }
 
 /// Two policies under one name are called after the policy, too.

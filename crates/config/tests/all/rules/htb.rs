@@ -38,6 +38,14 @@ fn quanta_out_of_bounds() {
 }
 
 #[test]
+fn a_finding_says_which_checks_of_the_scenario_it_replaces() {
+    let codes = |text: &str| given("tc", text, &<_>::default()).iter().map(|it| it.0.instead_of).collect::<Vec<_>>();
+    assert_eq!(codes(&two("default 20", "rate 6mbit", "rate 100mbit")), [["W327"]]);
+    let rates = ["1:9", "1:", "rate 100kbps ceil 1mbit"];
+    assert_eq!(codes(&tree("default 9", &[rates])), [&[][..]]);
+}
+
+#[test]
 fn quanta_within_bounds_or_of_their_own_say_nothing() {
     none("tc", &two("default 20", "rate 1mbit", "rate 16mbit"));
     none("tc", &two("default 20", "rate 1mbit quantum 1514", "rate 100mbit quantum 60000"));

@@ -9,7 +9,7 @@ mod tc;
 use perhop_config::finding::Finding;
 use perhop_config::import::DIALECTS as ALL;
 use perhop_config::import_options::ImportOptions;
-use perhop_config::rules::{findings, instead_of};
+use perhop_config::rules::findings;
 use perhop_config::text::Text;
 use proptest::prelude::*;
 
@@ -43,12 +43,6 @@ fn none(from: &str, text: &str) {
 #[test]
 fn an_empty_text_gives_nothing() {
     assert_eq!(findings(&<_>::default(), &<_>::default(), &<_>::default()), []);
-}
-
-#[test]
-fn a_rule_says_which_checks_of_the_scenario_it_replaces() {
-    assert_eq!(instead_of("W431"), ["W327"]);
-    assert!(instead_of("").is_empty());
 }
 
 /// Words that the rules look at, with numbers at the ends of their ranges.

@@ -1,10 +1,10 @@
 //! Limits in packets that are too large for a rate, or too small for a delay.
 
-use crate::model::{Class, ON_THEIR_WAY, Port, Queue};
+use crate::model::{Class, FRAME, ON_THEIR_WAY, Port, Queue};
 use crate::rules::case::{At, Case, leaves, line_has, most, place, some_of};
 use crate::rules::{Remark, Rule};
 use crate::stub;
-use crate::tc::limits::{FRAME, INTERFACE_QUEUE};
+use crate::tc::limits::INTERFACE_QUEUE;
 use crate::value::Value;
 use perhop_core::units::{BitRate, Bytes, Packets, Span};
 

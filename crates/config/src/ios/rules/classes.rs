@@ -1,17 +1,17 @@
 //! Lines of classes that do nothing, or that IOS refuses.
 
 use super::policies::classes;
+use super::{Case, Rule};
 use crate::import_options::Platform;
 use crate::ios::plan::{Basis, Class, ClassMap, Of, Profile, What, WithPlace, Wred};
-use crate::rules::case::Case;
-use crate::rules::{Remark, Rule};
+use crate::rules::Remark;
 use perhop_core::dscp::Dscp;
 
 /// Of WRED and of class maps.
 pub(super) const RULES: &[Rule] = &[
-    Rule::new("W425", &[], |case| classes(case).filter_map(idle_thresholds).collect()),
+    Rule::new("W425", &[], |case| classes(case.parse).filter_map(idle_thresholds).collect()),
     Rule::new("W426", &[], wred_without_queue),
-    Rule::new("W430", &[], |case| case.plan.class_maps.iter().filter(|map| map.all).filter_map(impossible).collect()),
+    Rule::new("W430", &[], |case| case.parse.class_maps.iter().filter(|map| map.all).filter_map(impossible).collect()),
 ];
 
 /// W425: thresholds of WRED that are set and not enabled.
@@ -56,7 +56,7 @@ fn needs(profile: &Profile) -> Option<(Basis, &'static str, &'static str)> {
 fn wred_without_queue(case: &Case<'_>) -> Vec<Remark> {
     // IOS-XR takes it in every class.
     let known = case.given.platform != Platform::Ncs;
-    let typed = case.plan.policies.iter().filter(|policy| known && !policy.inline);
+    let typed = case.parse.policies.iter().filter(|policy| known && !policy.inline);
     typed.flat_map(|policy| &policy.classes).filter_map(without_queue).collect()
 }
 

@@ -1,9 +1,10 @@
 //! Ways through what a text says in the words of IOS, and lines of IOS to write instead.
 
+use super::Case;
 use crate::ios::interfaces::nominal;
 use crate::ios::plan::{At, Attached, Burst, Class, Do, Plan, Police, Policy, Rate, Share, WithPlace};
 use crate::model::Way;
-use crate::rules::case::Case;
+use crate::text::Text;
 use perhop_core::params::Place;
 use perhop_core::units::{BitRate, Bytes};
 use std::collections::HashSet;
@@ -15,7 +16,7 @@ const MOST: usize = 200_000;
 
 /// A policy where it is used.
 #[derive(Clone, Copy)]
-pub(in crate::rules) struct Use<'a> {
+pub(super) struct Use<'a> {
     /// Itself.
     pub policy: &'a Policy,
     /// What its percentages refer to, as far as the text says.
@@ -32,14 +33,14 @@ pub(in crate::rules) struct Use<'a> {
 
 impl Use<'_> {
     /// Whether a device shows it at an interface, which then has taken it.
-    pub(in crate::rules) const fn in_force(&self) -> bool {
+    pub(super) const fn in_force(&self) -> bool {
         self.policy.inline
     }
 }
 
 /// Every policy at each of its places; one that is nowhere once.
-pub(in crate::rules) fn uses<'a>(case: &Case<'a>) -> Vec<Use<'a>> {
-    let plan = case.plan;
+pub(super) fn uses<'a>(case: &Case<'a>) -> Vec<Use<'a>> {
+    let plan = case.parse;
     let mut all = Vec::new();
     for attached in &plan.attached {
         if let Some(policy) = plan.child(&attached.policy) {
@@ -61,7 +62,7 @@ pub(in crate::rules) fn uses<'a>(case: &Case<'a>) -> Vec<Use<'a>> {
 
 /// The rate of an interface.
 fn link(case: &Case<'_>, attached: &Attached) -> Option<BitRate> {
-    let interface = &case.plan.interfaces[attached.interface];
+    let interface = &case.parse.interfaces[attached.interface];
     let metric = interface.bandwidth.map(|put| put.is);
     case.given.link.or(metric).or_else(|| nominal(&interface.name))
 }
@@ -90,12 +91,12 @@ fn guarantee(class: &Class, base: Option<BitRate>) -> Option<BitRate> {
 }
 
 /// Every class, each once, where its place does not matter.
-pub(in crate::rules) fn classes<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Class> {
-    case.plan.policies.iter().flat_map(|policy| &policy.classes)
+pub(super) fn classes(plan: &Plan) -> impl Iterator<Item = &Class> {
+    plan.policies.iter().flat_map(|policy| &policy.classes)
 }
 
 /// A rate in bit/s, if it has one.
-pub(in crate::rules) fn bits(rate: Rate, base: Option<BitRate>) -> Option<BitRate> {
+pub(super) fn bits(rate: Rate, base: Option<BitRate>) -> Option<BitRate> {
     match rate {
         Rate::Bits(rate) => Some(rate),
         Rate::Percent(percent) => Some(BitRate::bps((base?.bit_s() as f64 * percent / 100.0) as u64)),
@@ -105,18 +106,18 @@ pub(in crate::rules) fn bits(rate: Rate, base: Option<BitRate>) -> Option<BitRat
 }
 
 /// A rate that the text states in bit/s.
-pub(in crate::rules) fn stated(put: WithPlace<Rate>) -> Option<BitRate> {
+pub(super) fn stated(put: WithPlace<Rate>) -> Option<BitRate> {
     if let Rate::Bits(_) = put.is { bits(put.is, None) } else { None }
 }
 
 /// A burst that the text states in bytes.
-pub(in crate::rules) fn bytes(put: Option<WithPlace<Burst>>) -> Option<WithPlace<Bytes>> {
+pub(super) fn bytes(put: Option<WithPlace<Burst>>) -> Option<WithPlace<Bytes>> {
     let put = put?;
     if let Burst::Bytes(bytes) = put.is { Some(WithPlace { is: Bytes::new(bytes), at: put.at }) } else { None }
 }
 
 /// Whether what exceeds is dropped, which is the default.
-pub(in crate::rules) fn drops(police: &Police) -> bool {
+pub(super) fn drops(police: &Police) -> bool {
     let only = |colour: usize, done: &Do| {
         police.actions[colour].as_ref().is_none_or(|all| all.iter().any(|put| put.is == *done))
     };
@@ -124,9 +125,9 @@ pub(in crate::rules) fn drops(police: &Police) -> bool {
 }
 
 /// A line of the text with other words at some places.
-pub(in crate::rules) fn with(case: &Case<'_>, line: At, mut changes: Vec<(Place, String)>) -> String {
+pub(super) fn with(text: &Text, line: At, mut changes: Vec<(Place, String)>) -> String {
     changes.sort_by_key(|(place, _)| place.start);
-    let part = |from: usize, to: usize| case.text.text.get(from..to).unwrap_or_default();
+    let part = |from: usize, to: usize| text.text.get(from..to).unwrap_or_default();
     let (mut out, mut from) = (String::new(), line.place.start);
     for (place, word) in changes {
         out += part(from, place.start);
@@ -134,9 +135,4 @@ pub(in crate::rules) fn with(case: &Case<'_>, line: At, mut changes: Vec<(Place,
         from = place.end;
     }
     out + part(from, line.place.end)
-}
-
-/// Whether an interface is the router itself, by the name that devices give it.
-pub(in crate::rules) fn is_control(interface: &str) -> bool {
-    interface.to_ascii_lowercase().starts_with("control")
 }

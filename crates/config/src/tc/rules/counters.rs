@@ -1,10 +1,10 @@
 //! Counters of tc that show how it goes with queues and tokens.
 
 use super::commands;
+use super::counted::{Counted, counted};
 use crate::evidence::Counters;
 use crate::model::{Class, Kind};
 use crate::rules::case::{Case, most, percent};
-use crate::rules::counted::{Counted, counted};
 use crate::rules::{Remark, Rule};
 use crate::tc::limits::TICK;
 use perhop_core::units::{BitRate, Bytes, Span};

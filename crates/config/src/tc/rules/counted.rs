@@ -1,7 +1,7 @@
 //! Counters with what they are of.
 
-use super::case::{At, Case};
 use crate::evidence::Counters;
+use crate::rules::case::{At, Case};
 use std::collections::{BTreeMap, HashMap};
 
 /// Counters of a class, or of a queue without classes.
@@ -26,7 +26,7 @@ impl Counted<'_> {
     }
 }
 
-/// All of tc that are of something in the text's queues, in the order of the text.
+/// All that are of something in the text's queues, in the order of the text.
 pub(super) fn counted<'a>(case: &Case<'a>) -> impl Iterator<Item = Counted<'a>> {
     let mut places = HashMap::new();
     for (queue, at) in case.queues().into_iter().enumerate() {
@@ -58,14 +58,4 @@ pub(super) fn siblings<'a>(case: &Case<'a>) -> impl Iterator<Item = Vec<Counted<
         queues.entry(it.queue).or_default().push(it);
     }
     queues.into_values()
-}
-
-/// Counters of a kind of IOS by the policy whose rate they share: its interface, and the class above it.
-pub(super) fn policies_with<'a>(case: &Case<'a>, kind: &str) -> BTreeMap<(&'a str, &'a str), Vec<&'a Counters>> {
-    let mut policies: BTreeMap<_, Vec<&Counters>> = BTreeMap::new();
-    for it in case.read.evidence.iter().filter(|it| it.kind == kind) {
-        let above = it.of.rsplit_once('/').map_or("", |(above, _)| above);
-        policies.entry((it.interface.as_str(), above)).or_default().push(it);
-    }
-    policies
 }

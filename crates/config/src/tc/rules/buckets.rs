@@ -2,11 +2,10 @@
 
 use super::commands::{change, rate, size};
 use super::numbers::unit;
-use crate::model::{Conditioner, Port, Way};
+use crate::model::{Conditioner, FRAME, Port, Way};
 use crate::rules::case::{At, Case, drops, key_place, place, some_of, words};
-use crate::rules::common::policers::{enough, takes_tcp};
+use crate::rules::policers::{enough, takes_tcp};
 use crate::rules::{Remark, Rule};
-use crate::tc::limits::FRAME;
 use perhop_core::colour::Colour;
 use perhop_core::units::{BitRate, Bytes, Span};
 

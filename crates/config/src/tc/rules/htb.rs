@@ -3,12 +3,11 @@
 //! Sources: Linux `sch_htb.c`; tc-htb(8); Devera, "HTB Linux queuing discipline manual".
 
 use super::commands;
+use super::counters::direct;
 use crate::evidence::Counters;
-use crate::model::{Class, Queue};
+use crate::model::{Class, FRAME, Queue};
 use crate::rules::case::{At, Case, key_place, leaves, line_has, place, some_of};
-use crate::rules::tc::counters::direct;
 use crate::rules::{Remark, Rule};
-use crate::tc::limits::FRAME;
 use crate::value::Value;
 use perhop_core::units::Bytes;
 use std::collections::HashSet;

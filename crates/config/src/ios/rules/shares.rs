@@ -7,10 +7,10 @@
 //! may differ.
 
 use super::policies::{Use, uses};
+use super::{Case, Rule};
 use crate::import_options::Platform;
 use crate::ios::plan::{At, Class, Rate, Share, WithPlace};
-use crate::rules::case::Case;
-use crate::rules::{Remark, Rule};
+use crate::rules::Remark;
 use perhop_core::units::BitRate;
 
 /// Of sums and of units.

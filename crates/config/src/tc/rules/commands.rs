@@ -1,11 +1,11 @@
 //! Lines of `tc` to write instead.
 
 use crate::rules::case::At;
-pub(in crate::rules) use crate::tc::numbers::{size, typed_rate as rate};
+pub(super) use crate::tc::numbers::{size, typed_rate as rate};
 use crate::value::{Settings, Value};
 
 /// The command that makes a qdisc of HTB with these keys; neither `r2q` nor `default` can be changed later.
-pub(in crate::rules) fn htb(at: At<'_>, default: Option<&str>, r2q: Option<u64>) -> String {
+pub(super) fn htb(at: At<'_>, default: Option<&str>, r2q: Option<u64>) -> String {
     let place = if at.root { "root" } else { "parent .." };
     let mut line = format!("tc qdisc add dev {} {place} handle {} htb", at.port.interface.is, at.queue.name.is);
     let rest = at.queue.classes.iter().find(|class| class.rest).map(|class| class.name.is.as_str());
@@ -20,7 +20,7 @@ pub(in crate::rules) fn htb(at: At<'_>, default: Option<&str>, r2q: Option<u64>)
 
 /// The command that changes a class of HTB: with all that the text says of it, for what a change leaves away falls back
 /// to its default. `keys` replace what is said.
-pub(in crate::rules) fn change(at: At<'_>, class: usize, keys: &[(&str, String)]) -> String {
+pub(super) fn change(at: At<'_>, class: usize, keys: &[(&str, String)]) -> String {
     let it = &at.queue.classes[class];
     let parent = it.parent.and_then(|i| at.queue.classes.get(i)).map_or(&at.queue.name, |above| &above.name);
     let mut line =

@@ -1,17 +1,17 @@
 //! Policers of IOS: their peak burst, and a shaper behind them.
 
 use super::policies::{bits, bytes, classes, drops, stated, uses, with};
+use super::{Case, Rule};
 use crate::ios::plan::{Class, Police};
 use crate::model::Way;
-use crate::rules::case::Case;
-use crate::rules::common::policers::{DROPS_FIRST, drops_first};
-use crate::rules::{Remark, Rule};
+use crate::rules::Remark;
+use crate::rules::policers::{DROPS_FIRST, drops_first};
 use perhop_core::units::{BitRate, Bytes};
 
 /// Of bursts, and of classes with a shaper.
 pub(super) const RULES: &[Rule] = &[
     Rule::new("W420", &[], |case| {
-        let police = classes(case).filter_map(|class| class.police.as_ref());
+        let police = classes(case.parse).filter_map(|class| class.police.as_ref());
         police.filter_map(|police| peak(case, police).or_else(|| unused(case, police))).collect()
     }),
     Rule::new(DROPS_FIRST, &["W301"], |case| {
@@ -49,7 +49,7 @@ fn peak(case: &Case<'_>, police: &Police) -> Option<Remark> {
         ),
         _ => return None,
     };
-    let instead = with(case, police.at, vec![(place, scaled(bc, pir, cir)?.get().to_string())]);
+    let instead = with(case.text, police.at, vec![(place, scaled(bc, pir, cir)?.get().to_string())]);
     Some(Remark { place, message, instead })
 }
 
@@ -80,7 +80,7 @@ fn unused(case: &Case<'_>, police: &Police) -> Option<Remark> {
         "`be` {} has no effect: without `violate-action` there is one token bucket, and what does not fit into `bc` exceeds",
         be.is.get()
     );
-    let line = with(case, police.at, Vec::new());
+    let line = with(case.text, police.at, Vec::new());
     Some(Remark { place: be.at.place, message, instead: format!("{line}, and below it violate-action drop") })
 }
 

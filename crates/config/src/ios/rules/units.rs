@@ -1,16 +1,16 @@
 //! Numbers of IOS in another unit than it may seem: bits or bytes, bit/s or kbit/s.
 
 use super::policies::{Use, bits, bytes, classes, drops, stated, uses, with};
+use super::{Case, Rule};
 use crate::ios::plan::{At, Bits, Class, Police, Rate, Shape, Share};
-use crate::rules::case::Case;
-use crate::rules::{Remark, Rule};
+use crate::rules::Remark;
 use perhop_core::units::{BitRate, Bytes, Span};
 
 /// Of sizes and of rates.
 pub(super) const RULES: &[Rule] = &[
     Rule::new("W421", &[], |case| {
-        let policed = classes(case).filter_map(|class| burst_in_bits(case, class.police.as_ref()?));
-        let shaped = classes(case).filter_map(|class| burst_in_bytes(case, class.shaping.shape.as_ref()?));
+        let policed = classes(case.parse).filter_map(|class| burst_in_bits(case, class.police.as_ref()?));
+        let shaped = classes(case.parse).filter_map(|class| burst_in_bytes(case, class.shaping.shape.as_ref()?));
         policed.chain(shaped).collect()
     }),
     Rule::new("W422", &[], |case| {
@@ -47,7 +47,7 @@ fn burst_in_bits(case: &Case<'_>, police: &Police) -> Option<Remark> {
         bc.is.get(),
         meant / cir
     );
-    let instead = with(case, police.at, vec![(bc.at.place, meant.get().to_string())]);
+    let instead = with(case.text, police.at, vec![(bc.at.place, meant.get().to_string())]);
     Some(Remark { place: bc.at.place, message, instead })
 }
 
@@ -69,7 +69,7 @@ fn burst_in_bytes(case: &Case<'_>, shape: &Shape) -> Option<Remark> {
     );
     // Be is as large as Bc unless it is typed, and the bucket holds both.
     let be = if shape.be.is_none() { " 0" } else { "" };
-    let instead = with(case, shape.at, vec![(bc.at.place, format!("{}{be}", (bits * 8).max(rate.bit_s() / 250)))]);
+    let instead = with(case.text, shape.at, vec![(bc.at.place, format!("{}{be}", (bits * 8).max(rate.bit_s() / 250)))]);
     Some(Remark { place: bc.at.place, message, instead })
 }
 
@@ -87,7 +87,7 @@ fn too_fast(case: &Case<'_>, it: &Use<'_>, class: &Class) -> Option<Remark> {
     let message = format!(
         "`{word} {kbit}` is in kbit/s: {rate}, more than the {base} of which it is to be a part, and IOS refuses it"
     );
-    let text = with(case, line, Vec::new());
+    let text = with(case.text, line, Vec::new());
     let instead = match kbit.is_multiple_of(1000) && BitRate::bps(kbit) <= base {
         true => text.replacen(&kbit.to_string(), &(kbit / 1000).to_string(), 1),
         false => format!("at most {word} {}", base.bit_s() / 1000),
@@ -120,6 +120,6 @@ fn too_slow(case: &Case<'_>, it: &Use<'_>, class: &Class) -> Option<Remark> {
         "`police` is in bit/s: {cir}, of which a packet of 1500 B takes {}; if kbit/s were meant it is {times}",
         PACKET / cir
     );
-    let instead = with(case, police.at, vec![(police.cir.at.place, times.bit_s().to_string())]);
+    let instead = with(case.text, police.at, vec![(police.cir.at.place, times.bit_s().to_string())]);
     Some(Remark { place: police.cir.at.place, message, instead })
 }

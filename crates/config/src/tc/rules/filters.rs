@@ -3,7 +3,7 @@
 use crate::account::Reason;
 use crate::model::{Conditioner, Filter, Queue};
 use crate::rules::case::{At, Case, drops, most};
-use crate::rules::common::policers::{DROPS_FIRST, drops_first};
+use crate::rules::policers::{DROPS_FIRST, drops_first};
 use crate::rules::{Remark, Rule};
 use perhop_core::colour::Colour;
 use perhop_core::dscp::Dscp;

@@ -3,26 +3,23 @@
 //! Sources: RFC 2697 section 3 and RFC 2698 section 3: a packet conforms only if its whole size is there in tokens. For
 //! the bucket that TCP needs, the table of runs in [`perhop_core::design::policer`], for Linux's TCP.
 
-use crate::ios::plan::At;
-use crate::model::{Conditioner, Filter, Port, Way};
-use crate::rules::case::{Case, drops};
-use crate::rules::ios::policies;
-use crate::rules::tc::commands;
-use crate::rules::{Remark, Rule};
+use super::case::{Case, drops, is_control};
+use super::{Remark, Rule};
+use crate::model::{Conditioner, FRAME, Filter, Port, Way};
 use crate::stub;
-use crate::tc::limits::FRAME;
-use crate::value::{Value, WithOrigin};
 use perhop_core::classify::Protocol;
 use perhop_core::colour::Colour;
 use perhop_core::design::policer::{ENOUGH, ERROR, Policed, Sender};
 use perhop_core::units::{BitRate, Bytes, Span};
 
-/// Of any dialect.
+/// Over the model.
 pub(super) const RULES: &[Rule] = &[
-    Rule::new("W447", &["E212", "W301"], |case| remarks(case, holds_no_packet)),
+    Rule::new("W447", OF_NO_PACKET, |case| remarks(case, holds_no_packet)),
     Rule::new("W451", &["W301"], |case| remarks(case, holds_tcp_back)),
 ];
 
+/// Checks of the scenario that say less well that a bucket holds no packet.
+pub(crate) const OF_NO_PACKET: &[&str] = &["E212", "W301"];
 /// The downloads that share the bucket.
 const FLOWS: f64 = 4.0;
 /// Their round trip, that of the loads that `predict` makes.
@@ -40,8 +37,7 @@ fn remarks(case: &Case<'_>, of: fn(&Case<'_>, &Port, &Conditioner) -> Option<Rem
 
 /// W447: a policer whose bucket holds no full-sized packet.
 fn holds_no_packet(case: &Case<'_>, port: &Port, it: &Conditioner) -> Option<Remark> {
-    // tc's policers at the input have W438, which also knows merged packets.
-    if case.read.dialect == "tc" && port.way == Way::Input {
+    if case.read.judge.judges_buckets(port.way) {
         return None;
     }
     let least = if port.accounting.as_ref().is_some_and(|it| it.is == "l3") { PACKET } else { FRAME };
@@ -65,10 +61,10 @@ fn holds_tcp_back(case: &Case<'_>, port: &Port, it: &Conditioner) -> Option<Rema
     let (rate, burst) = (it.settings.rate("cir")?, it.settings.bytes("cbs")?);
     // A line that brings no more than the rate has made all of it fit. What protects the router is no way of downloads.
     let fits = port.way == Way::Input && stub::link(port, case.given).is_some_and(|link| link <= rate);
-    if fits || policies::is_control(&port.interface.is) {
+    if fits || is_control(&port.interface.is) {
         return None;
     }
-    let said = it.settings.said("cbs")?;
+    let place = it.settings.said("cbs")?.origin.place()?;
     let share = downloads(rate).share(burst);
     if rate < LEAST || burst < FRAME || share + ERROR >= ENOUGH || !drops_excess(it) || !takes_downloads(it) {
         return None;
@@ -79,8 +75,8 @@ fn holds_tcp_back(case: &Case<'_>, port: &Port, it: &Conditioner) -> Option<Rema
         "the bucket holds {} B, {ms:.1} ms at {rate}: {FLOWS} downloads at a round trip of {RTT} get about {goodput:.0} Mbit/s of it",
         burst.get()
     );
-    let instead = with_burst(case, said, enough(rate)?)?;
-    Some(Remark { place: said.origin.place()?, message, instead })
+    let instead = case.read.judge.bucket(case.text, place, enough(rate)?);
+    Some(Remark { place, message, instead })
 }
 
 /// Downloads at a rate.
@@ -89,24 +85,10 @@ fn downloads(rate: BitRate) -> Policed {
 }
 
 /// The bucket with which even a single download gets most of a rate, to two digits.
-pub(in crate::rules) fn enough(rate: BitRate) -> Option<Bytes> {
+pub(crate) fn enough(rate: BitRate) -> Option<Bytes> {
     let need = Policed { flows: 1.0, ..downloads(rate) }.need()?.get();
     let unit = 10u64.pow(need.max(1).ilog10().saturating_sub(1));
     Some(Bytes::new(need.div_ceil(unit) * unit))
-}
-
-/// The line with this bucket.
-fn with_burst(case: &Case<'_>, said: &WithOrigin<Value>, need: Bytes) -> Option<String> {
-    let place = said.origin.place()?;
-    let bytes = need.get();
-    if case.read.dialect == "tc" {
-        return Some(format!("burst {}", commands::size(need)));
-    }
-    let is_its = |at: &At| at.place.start <= place.start && place.end <= at.place.end;
-    let line = policies::classes(case).filter_map(|class| class.police.as_ref()).map(|police| police.at).find(is_its);
-    let plain = case.text.text.get(place.start..place.end)?.parse::<u64>().is_ok();
-    let burst = || format!("bc {bytes}");
-    Some(line.filter(|_| plain).map_or_else(burst, |line| policies::with(case, line, vec![(place, bytes.to_string())])))
 }
 
 /// Whether all that finds no token is dropped.
@@ -122,7 +104,7 @@ fn takes_downloads(it: &Conditioner) -> bool {
 }
 
 /// Whether a filter may take TCP.
-pub(in crate::rules) fn takes_tcp(filter: &Filter) -> bool {
+pub(crate) fn takes_tcp(filter: &Filter) -> bool {
     let protocols = &filter.matches.is.protocol;
     protocols.is_empty() || protocols.contains(&Protocol::TCP)
 }
@@ -133,10 +115,10 @@ fn is_voice(filter: &Filter) -> bool {
 }
 
 /// A policer and a shaper on the same packets, the policer no faster.
-pub(in crate::rules) const DROPS_FIRST: &str = "W427";
+pub(crate) const DROPS_FIRST: &str = "W427";
 
 /// What becomes of a shaper behind a policer that is no faster: the words of [`DROPS_FIRST`] in any dialect.
-pub(in crate::rules) fn drops_first(burst: Option<Bytes>, shaper: &str) -> String {
+pub(crate) fn drops_first(burst: Option<Bytes>, shaper: &str) -> String {
     let burst = burst.map(|bytes| format!(" beyond a burst of {} B", bytes.get())).unwrap_or_default();
     format!(
         "the policer drops first{burst}, so {shaper} never has a queue, and TCP gets what the policer's bucket lets it have"
