@@ -12,7 +12,7 @@
 //!
 //! Decision: docs/decisions/118-configurations-are-one-neutral-model.md
 //!
-//! No I/O. A dialect is a folder with one entry function and one line in [`import`].
+//! No I/O. A dialect is a folder with one entry function and one line in [`import::DIALECTS`].
 
 pub mod account;
 /// Ports as the configuration of a router with Cisco IOS.

@@ -42,7 +42,7 @@ fn a_finding_says_which_checks_of_the_scenario_it_replaces() {
     let codes = |text: &str| given("tc", text, &<_>::default()).iter().map(|it| it.0.instead_of).collect::<Vec<_>>();
     assert_eq!(codes(&two("default 20", "rate 6mbit", "rate 100mbit")), [["W327"]]);
     let rates = ["1:9", "1:", "rate 100kbps ceil 1mbit"];
-    assert_eq!(codes(&tree("default 9", &[rates])), [&[][..]]);
+    assert_eq!(codes(&tree("default 9", &[rates])), [<&[&str]>::default()]);
 }
 
 #[test]
