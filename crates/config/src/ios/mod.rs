@@ -79,7 +79,7 @@ fn read(text: &Text, given: &ImportOptions) -> Result<Read, Fault> {
     let mut findings = Vec::new();
     let device = build::device(&plan, (text, given), &mut account, &mut findings)?;
     plan.names(&mut |name| recognition.name(name));
-    Ok(Read { device, account, evidence, findings, recognition, judge: Box::new(plan) })
+    Ok(Read { device, account, evidence, findings, recognition, judge: Box::new(rules::Rules(plan)) })
 }
 
 /// What is said in a text that [`read`] refuses.

@@ -1,9 +1,11 @@
-//! A class that no packet has reached, while its siblings carry traffic: W443.
+//! A class that no packet has reached, while its siblings carry traffic.
 
 use super::Remark;
 use super::case::some_of;
 use crate::evidence::Counters;
 
+/// A class without packets among busy ones.
+pub(crate) const IDLE_CLASS: &str = "W443";
 /// With fewer packets beside it nothing is known yet.
 const MANY: u64 = 10_000;
 

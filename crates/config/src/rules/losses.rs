@@ -8,6 +8,10 @@ use super::case::{Case, is_control, percent};
 use crate::evidence::Counters;
 use perhop_core::units::counted;
 
+/// A queue that loses more than TCP needs to find its rate.
+pub(crate) const LOSSY_QUEUE: &str = "W440";
+/// A policer that drops so much that TCP behind it cannot use the contract.
+pub(crate) const LOSSY_POLICER: &str = "W446";
 /// The share from which on a queue loses more than a congestion control needs to find its rate.
 const OF_QUEUE: f64 = 0.01;
 /// The same of a policer: TCP needs far less.

@@ -6,15 +6,15 @@ use super::policies::{classes, drops};
 use super::{Case, Rule};
 use crate::evidence::Counters;
 use crate::rules::case::total;
-use crate::rules::losses::{Loss, lossy, lossy_policers};
+use crate::rules::losses::{LOSSY_POLICER, LOSSY_QUEUE, Loss, lossy, lossy_policers};
 use crate::rules::{Remark, idle};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Of classes, queues and policers.
 pub(super) const RULES: &[Rule] = &[
-    Rule::new("W440", &[], lossy_classes),
-    Rule::new("W443", &[], idle_classes),
-    Rule::new("W446", &[], |case| {
+    Rule::new(LOSSY_QUEUE, &[], lossy_classes),
+    Rule::new(idle::IDLE_CLASS, &[], idle_classes),
+    Rule::new(LOSSY_POLICER, &[], |case| {
         let dropping = dropping(case);
         lossy_policers(case, |it| exceeding(&dropping, it))
     }),

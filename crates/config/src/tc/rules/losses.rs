@@ -5,15 +5,15 @@
 use super::counted::{Counted, siblings};
 use crate::evidence::Counters;
 use crate::rules::case::{Case, total};
-use crate::rules::losses::{Loss, lossy, lossy_policers};
+use crate::rules::losses::{LOSSY_POLICER, LOSSY_QUEUE, Loss, lossy, lossy_policers};
 use crate::rules::{Remark, Rule, idle};
 use std::collections::HashMap;
 
 /// Of leaves and of policers.
 pub(super) const RULES: &[Rule] = &[
-    Rule::new("W440", &[], lossy_leaves),
-    Rule::new("W443", &[], |case| siblings(case).filter_map(idle_leaves).collect()),
-    Rule::new("W446", &[], |case| {
+    Rule::new(LOSSY_QUEUE, &[], lossy_leaves),
+    Rule::new(idle::IDLE_CLASS, &[], |case| siblings(case).filter_map(idle_leaves).collect()),
+    Rule::new(LOSSY_POLICER, &[], |case| {
         lossy_policers(case, |it| Some(Loss { lost: it.count("dropped")?, all: it.count("sent_packets")? }))
     }),
 ];

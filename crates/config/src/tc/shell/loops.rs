@@ -32,7 +32,7 @@ pub(in crate::tc) struct Loop<'a> {
 pub(in crate::tc) fn in_two<'a>(line: Line<'a>, words: &[&str]) -> [Line<'a>; 2] {
     let all = line.text.len();
     // Behind the first command is an operator.
-    let searched = if line.text.contains(OPERATORS) { all } else { 0 };
+    let searched = if line.text.bytes().any(|byte| OPERATORS.contains(&char::from(byte))) { all } else { 0 };
     let behind = Lexer::new(line.part(0, searched)).skip(1).find(|it| it.leads(words));
     let at = behind.map_or(all, |it| it.place.start - line.start);
     [line.part(0, at), line.part(at, all)]
