@@ -31,7 +31,7 @@ def labels(figure: Figure) -> list[Text]:
     names = [t for a in figure.axes for t in (a.title, *a.texts, a.xaxis.label, a.yaxis.label)]
     left = [a._left_title for a in figure.axes if hasattr(a, "_left_title")]
     ticks = [label for axes in figure.axes for side in (axes.xaxis, axes.yaxis) for label in ticked(side)]
-    return [text for text in [*names, *left, *ticks, *heads(figure)] if text.get_text()]
+    return [text for text in [*names, *left, *ticks, *headings(figure)] if text.get_text()]
 
 
 def ticked(side: Axis) -> list[Text]:
@@ -42,7 +42,7 @@ def ticked(side: Axis) -> list[Text]:
     return [tick.label1 for tick in every if tick.label1.get_visible() and tick.label1.get_text()]
 
 
-def heads(figure: Figure) -> list[Text]:
+def headings(figure: Figure) -> list[Text]:
     """The figure's own title: texts of it that are not of a panel or a legend."""
     return [t for t in figure.get_children() if isinstance(t, Text) and t.get_text()]
 
@@ -63,7 +63,9 @@ def check(kind: str, figure: Figure) -> None:
         assert page.contains(box.x1, box.y1), f"{kind}: the legend is cut off"
         for axes in figure.axes:
             assert not box.overlaps(axes.get_window_extent(renderer)), f"{kind}: the legend covers a panel"
-        assert not any(box.overlaps(t.get_window_extent(renderer)) for t in heads(figure)), f"{kind}: legend on title"
+        assert not any(box.overlaps(t.get_window_extent(renderer)) for t in headings(figure)), (
+            f"{kind}: legend on title"
+        )
     for axes in figure.axes:
         assert not axes.get_legend(), f"{kind}: a legend inside a panel"
         for ticks in (ticked(axes.xaxis), ticked(axes.yaxis)):

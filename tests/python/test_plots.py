@@ -12,7 +12,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from conftest import ROOT, SCENARIO, Command
-from layout import check, heads, laid_out
+from layout import check, headings, laid_out
 from perhop import Runs, Scenario, plot, stats, units
 from perhop.plots import axis, extent, grid
 from perhop.plots.choice import Choice
@@ -385,17 +385,17 @@ def test_a_column_of_a_paper_is_wide_enough(name: str) -> None:
         with suppress(ValueError):
             figure = plot.figure(kind, runs, look=Look(title="", width=3.5))
             check(kind, figure)
-            assert heads(figure) == []
+            assert headings(figure) == []
             assert all(axes.bbox.width > 40 for axes in figure.axes), f"{kind}: a panel that shows nothing"
 
 
 def test_a_title_stands_in_place_of_the_words(swept_cir: Runs) -> None:
-    (head,) = heads(plot.figure("delivered", swept_cir, look=Look(title="The uplink")))
+    (head,) = headings(plot.figure("delivered", swept_cir, look=Look(title="The uplink")))
     assert head.get_text() == "The uplink"
 
 
 def test_titles_have_words_and_no_names_of_columns(swept_cir: Runs) -> None:
-    (head,) = heads(plot.figure("arrivals.delay_p99_ms", swept_cir, f"{QUEUE}.cir", ["class", "colour", "flows"]))
+    (head,) = headings(plot.figure("arrivals.delay_p99_ms", swept_cir, f"{QUEUE}.cir", ["class", "colour", "flows"]))
     said = head.get_text().replace("\n", " ")
     assert said == "af-queue delay p99 along cir, by class and colour and flows: mean and 95 % interval"
 

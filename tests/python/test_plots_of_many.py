@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from layout import check, heads
+from layout import check, headings
 from perhop import Runs, Scenario, plot, report
 from perhop.plots import grid
 from perhop.plots.sheet import PlotRequest, Sheet
@@ -61,7 +61,7 @@ def test_no_plot_by_name_is_refused_for_its_many_rows(many: Runs, kind: str) -> 
     figure = plot.drawn(many, sheet)
     check(kind, figure)
     assert len(figure.axes) <= 18
-    (head,) = heads(figure)
+    (head,) = headings(figure)
     for left in sheet.left:
         assert left.said in " ".join(head.get_text().split("\n"))
     for note in sheet.notes:

@@ -153,13 +153,13 @@ impl Writer<'_> {
             {
                 let traffic = self.load.named(path, &class.name.is);
                 add(row, Some(&Match { traffic, ..Match::default() }));
-                row.say(if class.rest { "what no filter names" } else { "no filter leads to it: the load does" });
+                row.note(if class.rest { "what no filter names" } else { "no filter leads to it: the load does" });
             }
             Taken::Nothing => {
                 add(row, None);
                 let none = class.takes.is_empty();
                 let why = if none { "no filter leads to it" } else { "filters before its own take all of its packets" };
-                row.say(&format!("{why}, {NOTHING}"));
+                row.note(&format!("{why}, {NOTHING}"));
             }
         }
     }

@@ -137,15 +137,15 @@ impl Cell {
         Self { from, ..self }
     }
 
-    /// Says something behind it; nothing if that is empty.
-    pub fn say(&mut self, words: &str) {
+    /// Adds words to what stands behind it; none if they are empty.
+    pub fn note(&mut self, words: &str) {
         self.remark.words.extend(Some(words).filter(|it| !it.is_empty()).map(str::to_owned));
     }
 
     /// The same with something said behind it.
     #[must_use]
     pub fn with(mut self, words: &str) -> Self {
-        self.say(words);
+        self.note(words);
         self
     }
 

@@ -148,7 +148,7 @@ fn port_line(ends: &str, &End { port, link, .. }: &End<'_>) -> Entry {
     let mtu = settings.remove("mtu");
     table.extend(&settings);
     mtu.iter().for_each(|mtu| table.set("mtu", mtu));
-    table.say(&format!("! {}", plain(&port.interface.is)));
+    table.note(&format!("! {}", plain(&port.interface.is)));
     Entry { key: ends.to_owned(), from: port.interface.origin.place(), cell: table }
 }
 

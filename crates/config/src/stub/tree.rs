@@ -40,17 +40,27 @@ impl Numbers {
     /// Tables of one kind are in one table, as in TOML; one with a heading is at the place of its name.
     fn section(&mut self, section: &Section, root: &mut Table) {
         self.of_load = section.of_load;
-        let mut table = root;
-        for name in [Some(section.kind), section.name.as_deref()].into_iter().flatten() {
-            let known = table.entries.iter().position(|entry| entry.0 == name).unwrap_or_else(|| {
-                let place = self.place(section.from, 1);
-                table.entries.push((name.to_owned(), place, Node { place, tree: Tree::Table(Table::default()) }));
-                table.entries.len() - 1
-            });
-            let Tree::Table(inner) = &mut table.entries[known].2.tree else { unreachable!("made as a table") };
-            table = inner;
+        let known = root.entries.iter().position(|entry| entry.0 == section.kind);
+        let known = known.unwrap_or_else(|| {
+            root.entries.push(self.table(section.kind, section.from));
+            root.entries.len() - 1
+        });
+        let Tree::Table(of_kind) = &mut root.entries[known].2.tree else { unreachable!("made as a table") };
+        match &section.name {
+            // Each name is there once: no other section is looked at.
+            Some(name) => {
+                let mut own = self.table(name, section.from);
+                own.2.tree = Tree::Table(Table { entries: self.entries(&section.entries, section.from) });
+                of_kind.entries.push(own);
+            }
+            None => of_kind.entries.extend(self.entries(&section.entries, section.from)),
         }
-        table.entries.extend(self.entries(&section.entries, section.from));
+    }
+
+    /// An empty table, at the place of its key.
+    fn table(&mut self, key: &str, from: Option<Place>) -> (String, Place, Node) {
+        let place = self.place(from, 1);
+        (key.to_owned(), place, Node { place, tree: Tree::Table(Table::default()) })
     }
 
     fn entries(&mut self, entries: &[Entry], around: Option<Place>) -> Vec<(String, Place, Node)> {

@@ -17,7 +17,7 @@ pub(super) enum Command<'a> {
 ///
 /// # Errors
 /// What tc would refuse at once.
-pub(super) fn asked<'a>(all: &[Token<'a>], namespace: &str) -> Taken<Command<'a>> {
+pub(super) fn parse<'a>(all: &[Token<'a>], namespace: &str) -> Taken<Command<'a>> {
     let mut rest = Words::new(&all[1..]);
     let mut namespace = namespace.to_owned();
     while let Some(option) = rest.peek().filter(|it| it.text.starts_with('-')) {

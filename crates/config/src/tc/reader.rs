@@ -297,7 +297,7 @@ impl<'a> Reading<'a> {
             ["echo" | "printf" | "logger", ..] => return,
             _ => None,
         };
-        match (commands::asked(command, namespace.unwrap_or_default()), namespace) {
+        match (commands::parse(command, namespace.unwrap_or_default()), namespace) {
             (Ok(Command::Alters(_)), None) => {
                 let why = "perhop does not know what the program before it does with the command: take it off";
                 self.log.account.not_modelled(command[0].line, why);

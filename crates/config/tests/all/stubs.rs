@@ -2,7 +2,8 @@
 
 use perhop_config::generate::{LINK, port};
 use perhop_config::stub::stub;
-use perhop_core::params::Severity;
+use perhop_core::params::{Problems, Severity};
+use perhop_scenario::text::toml;
 use perhop_scenario::{Diagnostics, Options, Sweep};
 use proptest::prelude::*;
 
@@ -14,6 +15,9 @@ proptest! {
         let stub = stub(&port, LINK);
         let read = Sweep::parse(&stub.text, &Options::new("stub.toml"));
         prop_assert!(read.is_ok(), "{}\n{}", errors(&read.err().unwrap()), stub.text);
+        let printed = toml::parse(&stub.text, 0, &mut Problems::default()).map(|root| root.tree.to_string());
+        let checked = stub.draft.made(<_>::default()).root.tree.to_string();
+        prop_assert_eq!(printed, Some(checked));
     }
 }
 

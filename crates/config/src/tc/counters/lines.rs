@@ -153,8 +153,10 @@ pub(in crate::tc) fn goes_on(first: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::CONTINUING;
+
     /// First words of lines that tc prints below the first one of an object.
-    const CONTINUING: &str = "\
+    const FIRST_WORDS: &str = "\
         Sent backlog rate lended: tokens: period deficit maxpacket count new_flows_len new_flow_count flows gc \
         highprio prob pkts_in marked prob_mark forced_mark memory capacity min/max average Bulk Tin Best thresh \
         target interval pk_delay av_delay sp_delay pkts bytes way_inds way_miss way_cols drops marks ack_drop \
@@ -166,6 +168,6 @@ mod tests {
 
     #[test]
     fn lines_go_on_with_an_object_by_their_first_word() {
-        assert_eq!(*super::CONTINUING, CONTINUING.split(' ').collect());
+        assert_eq!(*CONTINUING, FIRST_WORDS.split(' ').collect());
     }
 }
